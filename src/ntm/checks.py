@@ -1,0 +1,97 @@
+"""What may be passed to the layer; anything else is refused in a sentence."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from ntm.cell import State
+from ntm.config import NTMConfig
+
+
+def require_positive(name: str, value: object) -> None:
+    """An integer of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
+
+
+def require_input(x: object, input_size: int, batch_first: bool, like: Tensor) -> None:
+    """A (time, batch, input_size) tensor, nowhere empty, of the parameters' dtype and device."""
+    axes = "(batch, time, {})" if batch_first else "(time, batch, {})"
+    expected = axes.format(input_size)
+    if not isinstance(x, Tensor):
+        raise TypeError(f"x must be a tensor {expected}, got {type(x).__name__}.")
+    if x.dim() != 3 or x.shape[2] != input_size or 0 in x.shape:
+        raise ValueError(f"x must have the shape {expected}, got {tuple(x.shape)}.")
+    _require_same_kind("x", x, like)
+
+
+def require_finite(x: Tensor, lengths: Tensor | None) -> None:
+    """No NaN or infinity within any sequence; what stands in the padding does not matter."""
+    finite = x.isfinite().all(2)
+    if lengths is not None:
+        finite = finite | (torch.arange(x.shape[0], device=x.device).unsqueeze(1) >= lengths)
+    if not finite.all():
+        step, sequence = (~finite).nonzero()[0].tolist()
+        raise ValueError(
+            f"x must be finite, but it holds NaN or infinity, first at step {step} of sequence "
+            f"{sequence}. Clean the input before calling the network."
+        )
+
+
+def checked_lengths(
+    lengths: Tensor | Sequence[int] | None, batch_size: int, steps: int, device: torch.device
+) -> Tensor | None:
+    """Lengths as a (batch,) int64 tensor on x's device, each from 0 to the number of steps."""
+    if lengths is None:
+        return None
+    tensor = torch.as_tensor(lengths)
+    if tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool:
+        raise TypeError(f"lengths must be integers, got {tensor.dtype}.")
+    if tensor.shape != (batch_size,):
+        raise ValueError(
+            f"lengths must have one entry per sequence, ({batch_size},), got {tuple(tensor.shape)}."
+        )
+    low, high = int(tensor.min()), int(tensor.max())
+    if low < 0 or high > steps:
+        raise ValueError(
+            f"lengths must lie between 0 and {steps}, the steps of x; got {low} to {high}."
+        )
+    return tensor.to(device=device, dtype=torch.int64)
+
+
+def require_state(state: object, config: NTMConfig, batch_size: int, like: Tensor) -> None:
+    """A State of this network's sizes for this batch."""
+    if not isinstance(state, State):
+        raise TypeError(
+            f"state must be the State that a call or initial_state returned, got "
+            f"{type(state).__name__}."
+        )
+    n, m, layers = config.memory_locations, config.memory_width, config.recurrent_layers
+    shapes = State(
+        memory=(n, m),  # type: ignore[arg-type]  # shapes stand in for tensors, field by field
+        read_weightings=(config.read_heads, n),  # type: ignore[arg-type]
+        write_weightings=(config.write_heads, n),  # type: ignore[arg-type]
+        reads=(config.read_heads, m),  # type: ignore[arg-type]
+        hidden=(layers, config.controller_size),  # type: ignore[arg-type]
+        cell=(layers, config.controller_size),  # type: ignore[arg-type]
+    )
+    for name, tensor, shape in zip(State._fields, state, shapes, strict=True):
+        if tensor.shape != (batch_size, *shape):
+            raise ValueError(
+                f"state.{name} must have the shape {(batch_size, *shape)} for a batch of "
+                f"{batch_size}, got {tuple(tensor.shape)}."
+            )
+        _require_same_kind(f"state.{name}", tensor, like)
+
+
+def _require_same_kind(name: str, tensor: Tensor, like: Tensor) -> None:
+    if tensor.dtype != like.dtype:
+        raise TypeError(
+            f"{name} must be {like.dtype} like the network's parameters, got {tensor.dtype}. "
+            f"Convert it, or the network with net.to(dtype)."
+        )
+    if tensor.device != like.device:
+        raise ValueError(
+            f"{name} must be on {like.device} like the network's parameters, got {tensor.device}."
+        )

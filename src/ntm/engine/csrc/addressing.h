@@ -1,0 +1,200 @@
+// Section 3.3 on one sequence: content, interpolation, rotation, sharpening; forward and backward.
+//
+// Arrays over the locations have `plan.row` elements; those from N on are zero in every weighting.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "memory.h"
+
+namespace ntm::NTM_TARGET {
+
+// Values over the locations with copies of both ends beyond each other, so that a rotation is a plain offset.
+template <typename T>
+class Ring {
+ public:
+  explicit Ring(const Plan& plan)
+      : locations_(plan.locations), reach_(plan.reach), data_(plan.row + 2 * plan.reach + kPanel) {}
+
+  T* values() { return data_.data() + reach_; }
+  const T* values() const { return data_.data() + reach_; }
+
+  // To be called when the values are complete.
+  void close() {
+    T* begin = values();
+    for (Index i = 0; i < reach_; ++i) {
+      begin[-1 - i] = begin[locations_ - 1 - i];
+      begin[locations_ + i] = begin[i];
+    }
+  }
+
+ private:
+  Index locations_, reach_;
+  std::vector<T> data_;
+};
+
+// What the links of the chain hand on, for one head; kept to be recomputed rather than stored per step.
+template <typename T>
+struct Chain {
+  std::vector<T> content, shifted, dcontent;
+  Ring<T> gated, dshifted;
+
+  explicit Chain(const Plan& plan)
+      : content(plan.row), shifted(plan.row), dcontent(plan.row), gated(plan), dshifted(plan) {}
+};
+
+// y = softmax(scale x) over the first `count` of `row` elements, zero in the rest. y may be x.
+template <typename T>
+void softmax(T* y, const T* x, T scale, Index count, Index row) {
+  constexpr Index lanes = kLanes<T>;
+  for (Index i = 0; i < row; i += lanes) store<T>(y + i, load(x + i) * scale);
+  std::fill(y + count, y + row, std::numeric_limits<T>::lowest());
+  Vec<T> highest = load(y);
+  for (Index i = lanes; i < row; i += lanes) highest = max<T>(highest, load(y + i));
+  const T top = max_of<T>(highest);
+  Vec<T> sum = {};
+  for (Index i = 0; i < row; i += lanes) {
+    const Vec<T> e = exp<T>(load(y + i) - top);
+    store<T>(y + i, e);
+    sum += e;
+  }
+  const T norm = T(1) / sum_of<T>(sum);
+  for (Index i = 0; i < row; i += lanes) store<T>(y + i, load(y + i) * norm);
+}
+
+// 1 / |k| of one key, with the epsilon of equation 6.
+template <typename T>
+T inverse_norm(const T* key, const Plan& plan) {
+  T squares = 0;
+  for (Index m = 0; m < plan.width; ++m) squares += key[m] * key[m];
+  return T(1) / std::sqrt(squares + T(plan.similarity_epsilon));
+}
+
+// Equation 6 for all heads of a kind: similarity (heads x row). `heads` points to their squashed values.
+template <typename T>
+void cosine_similarity(T* similarity, const T* memory, const T* inverse_norms, const T* heads, const HeadKind& kind,
+                       const Plan& plan) {
+  multiply<T>(similarity, plan.row, {heads, kind.squashed.size, 1}, rows_of(memory, plan.row), kind.count, plan.row,
+              plan.width);
+  for (Index h = 0; h < kind.count; ++h, similarity += plan.row) {
+    const T inverse = inverse_norm(heads + h * kind.squashed.size, plan);
+    for (Index n = 0; n < plan.row; n += kLanes<T>)
+      store<T>(similarity + n, load(similarity + n) * (load(inverse_norms + n) * inverse));
+  }
+}
+
+// From the gradients of the similarities (heads x row), overwritten by those of the plain products k . M(i):
+// dkeys (heads x M), and per location the factor `scale` by which the memory's gradient shrinks along M(i).
+template <typename T>
+void cosine_similarity_backward(T* dsimilarity, T* dkeys, T* scale, const T* similarity, const T* memory,
+                                const T* inverse_norms, const T* heads, const HeadKind& kind, const Plan& plan,
+                                Scratch<T>& along) {
+  constexpr Index lanes = kLanes<T>;
+  std::fill(scale, scale + plan.row, T(0));
+  along.resize(kind.count);
+  for (Index h = 0; h < kind.count; ++h) {
+    T* d = dsimilarity + h * plan.row;
+    const T inverse = inverse_norm(heads + h * kind.squashed.size, plan);
+    Vec<T> sum = {};
+    for (Index n = 0; n < plan.row; n += lanes) {
+      const Vec<T> norm = load(inverse_norms + n);
+      const Vec<T> product = load(d + n) * load(similarity + h * plan.row + n);
+      sum += product;
+      store<T>(scale + n, load(scale + n) + product * norm * norm);
+      store<T>(d + n, load(d + n) * norm * inverse);
+    }
+    along[h] = sum_of<T>(sum) * inverse * inverse;
+  }
+  row_products(dkeys, plan.width, dsimilarity, kind.count, memory, plan.width, plan.row);
+  for (Index h = 0; h < kind.count; ++h)
+    for (Index m = 0; m < plan.width; ++m) dkeys[h * plan.width + m] -= heads[h * kind.squashed.size + m] * along[h];
+}
+
+// Equations 5, 7 and 8: the chain up to the rotation.
+template <typename T>
+void follow_chain(Chain<T>& chain, const T* similarity, const T* previous, const T* head, const HeadLayout& at,
+                  const Plan& plan) {
+  constexpr Index lanes = kLanes<T>;
+  softmax(chain.content.data(), similarity, head[at.strength], plan.locations, plan.row);
+  const T gate = head[at.gate];
+  T* gated = chain.gated.values();
+  for (Index n = 0; n < plan.row; n += lanes)
+    store<T>(gated + n, gate * load(&chain.content[n]) + (1 - gate) * load(previous + n));
+  chain.gated.close();
+  for (Index n = 0; n < plan.row; n += lanes) {
+    Vec<T> sum = {};
+    for (std::size_t k = 0; k < plan.offsets.size(); ++k)
+      sum += head[at.shift + k] * load(gated + n - plan.offsets[k]);
+    store<T>(&chain.shifted[n], sum);
+  }
+}
+
+// Equations 5 to 9 for one head: its weighting from its similarities and its previous weighting.
+template <typename T>
+void address(T* weighting, Chain<T>& chain, const T* similarity, const T* previous, const T* head,
+             const HeadLayout& at, const Plan& plan) {
+  follow_chain(chain, similarity, previous, head, at, plan);
+  for (Index n = 0; n < plan.row; n += kLanes<T>)
+    store<T>(weighting + n, log<T>(load(&chain.shifted[n]) + T(plan.sharpening_epsilon)));
+  softmax(weighting, weighting, head[at.sharpness], plan.locations, plan.row);
+}
+
+// dweighting (overwritten by the gradient of `previous`) to dsimilarity and to dhead: the gradients of strength,
+// gate, sharpness and shift, in the places of the squashed layout.
+template <typename T>
+void address_backward(T* dweighting, T* dsimilarity, T* dhead, Chain<T>& chain, const T* weighting,
+                      const T* similarity, const T* previous, const T* head, const HeadLayout& at, const Plan& plan) {
+  constexpr Index lanes = kLanes<T>;
+  follow_chain(chain, similarity, previous, head, at, plan);
+  T* dshifted = chain.dshifted.values();
+
+  Vec<T> sum = {};  // equation 9
+  for (Index n = 0; n < plan.row; n += lanes) sum += load(weighting + n) * load(dweighting + n);
+  const T mean = sum_of<T>(sum);
+  Vec<T> dsharpness = {};
+  for (Index n = 0; n < plan.row; n += lanes) {
+    const Vec<T> base = load(&chain.shifted[n]) + T(plan.sharpening_epsilon);
+    const Vec<T> d = load(weighting + n) * (load(dweighting + n) - mean);
+    dsharpness += d * log<T>(base);
+    store<T>(dshifted + n, head[at.sharpness] * d / base);
+  }
+  dhead[at.sharpness] = sum_of<T>(dsharpness);
+  chain.dshifted.close();
+
+  const T* gated = chain.gated.values();  // equation 8
+  for (std::size_t k = 0; k < plan.offsets.size(); ++k) {
+    Vec<T> dshift = {};
+    Index n = 0;
+    for (; n + lanes <= plan.locations; n += lanes) dshift += load(dshifted + n) * load(gated + n - plan.offsets[k]);
+    if (const int left = int(plan.locations - n))
+      dshift += load_partial(dshifted + n, left) * load_partial(gated + n - plan.offsets[k], left);
+    dhead[at.shift + k] = sum_of<T>(dshift);
+  }
+
+  const T gate = head[at.gate];  // equation 7, and the sums that equation 5 needs
+  Vec<T> dgate = {}, content_sum = {};
+  for (Index n = 0; n < plan.row; n += lanes) {
+    Vec<T> dgated = {};
+    for (std::size_t k = 0; k < plan.offsets.size(); ++k)
+      dgated += head[at.shift + k] * load(dshifted + n + plan.offsets[k]);
+    const Vec<T> content = load(&chain.content[n]);
+    dgate += dgated * (content - load(previous + n));
+    content_sum += content * dgated;
+    store<T>(&chain.dcontent[n], gate * dgated);
+    store<T>(dweighting + n, (1 - gate) * dgated);
+  }
+  std::fill(dweighting + plan.locations, dweighting + plan.row, T(0));
+  dhead[at.gate] = sum_of<T>(dgate);
+
+  const T content_mean = gate * sum_of<T>(content_sum), strength = head[at.strength];  // equation 5
+  Vec<T> dstrength = {};
+  for (Index n = 0; n < plan.row; n += lanes) {
+    const Vec<T> d = load(&chain.content[n]) * (load(&chain.dcontent[n]) - content_mean);
+    dstrength += d * load(similarity + n);
+    store<T>(dsimilarity + n, d * strength);
+  }
+  dhead[at.strength] = sum_of<T>(dstrength);
+}
+
+}  // namespace ntm::NTM_TARGET

@@ -1,0 +1,156 @@
+// The contract of the native engine: what its functions take, whose memory it is, and its layout.
+//
+// Plain C++: no Python, no framework. Every array is owned by the caller, contiguous and row-major
+// unless a stride says otherwise. T is float or double. Sizes are in elements.
+//
+//   B  sequences     T  steps       I  inputs    O  outputs      H  controller units   L  LSTM layers
+//   N  locations     M  width       R  read heads               W  write heads         S  shifts
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#ifndef NTM_TARGET
+#error "Compile with NTM_TARGET naming the instruction set: every name below lives in its namespace."
+#endif
+
+namespace ntm::NTM_TARGET {
+
+using Index = std::int64_t;
+
+struct Sizes {
+  bool lstm;
+  Index inputs, outputs, units, layers;  // layers: 1 for a feedforward controller
+  Index locations, width, read_heads, write_heads;
+  std::vector<Index> shifts;
+  bool scalar_shift;
+  double similarity_epsilon, sharpening_epsilon;
+};
+
+// The parameters as the layer holds them. Linear maps are (outputs, inputs) with a bias (outputs):
+//   controller[l]  feedforward: (H, I + R M); LSTM layer l: (4 H, below + H), gates i, f, g, o
+//   heads          (R (M+3+s) + W (3M+3+s), H), s = S or 1 for the scalar shift; order in heads.py
+//   output         (O, H + R M)
+template <typename Pointer>
+struct LinearOf {
+  Pointer weight, bias;
+};
+
+template <typename Pointer>
+struct WeightsOf {
+  std::vector<LinearOf<Pointer>> controller;
+  LinearOf<Pointer> heads, output;
+};
+
+template <typename T>
+using Weights = WeightsOf<const T*>;
+template <typename T>
+using WeightGradients = WeightsOf<T*>;
+
+// A state: memory (B, N, M), weightings (B, R, N) and (B, W, N), reads (B, R, M), hidden and cell
+// (B, L, H). hidden and cell are empty for a feedforward controller. As gradient of the final state a
+// null pointer stands for zeros.
+template <typename Pointer>
+struct StateOf {
+  Pointer memory, read_weightings, write_weightings, reads, hidden, cell;
+};
+
+template <typename T>
+using State = StateOf<const T*>;
+template <typename T>
+using MutableState = StateOf<T*>;
+
+// (T, B, channels) with any strides over time and batch; channels are contiguous.
+template <typename Pointer>
+struct SequencesOf {
+  Pointer data;
+  Index time_stride, batch_stride;
+};
+
+struct Batch {
+  Index steps, sequences;
+  const std::int64_t* lengths;  // (B,), each 0 to T; null: all T
+  Index threads;
+};
+
+// Everything a head did, copied out of the tape; (T, B, ...) contiguous, zeroed by the caller.
+// `memory` may be null.
+template <typename T>
+struct HeadRecord {
+  T *keys, *strengths, *gates, *shifts, *sharpness, *content, *gated, *shifted, *weightings;
+};
+
+template <typename T>
+struct Record {
+  T *hidden, *reads, *erases, *adds, *memory;
+  HeadRecord<T> read, write;
+};
+
+// The functions, instantiated for float and double. Results do not depend on the number of threads, to the bit.
+
+// Elements of the tape that `forward` writes and `backward` reads, whatever the lengths: about N M per step and
+// sequence. Without a tape to keep, two steps suffice whatever T is.
+Index tape_size(const Sizes&, Index steps, Index sequences, bool keep);
+
+// x, start -> logits (T, B, O), zeroed by the caller, final, tape.
+template <typename T>
+void forward(const Sizes&, const Batch&, const Weights<T>&, const SequencesOf<const T*>& x, const State<T>& start,
+             bool keep, T* tape, T* logits, const MutableState<T>& final);
+
+// dlogits, dfinal and the tape of a `forward` with keep -> gradients, all overwritten. dx (T, B, I) may be null;
+// where it is not, the caller has zeroed it.
+template <typename T>
+void backward(const Sizes&, const Batch&, const Weights<T>&, const T* tape, const T* dlogits, const State<T>& dfinal,
+              T* dx, const WeightGradients<T>& dweights, const MutableState<T>& dstart);
+
+// Copies the record out of the tape of a `forward` with keep.
+template <typename T>
+void record(const Sizes&, const Batch&, const T* tape, const Record<T>&);
+
+// A training step's gradients, from sequences and targets to the gradients of all parameters, the learned start
+// included. Its buffers live from call to call.
+template <typename T>
+class Gradients {
+ public:
+  // The parameters of the start in a state's order and without its batch axis; weightings are logits there.
+  Gradients(Sizes, Weights<T>, WeightGradients<T>, State<T> start, MutableState<T> dstart);
+
+  // Mean over the batch of each sequence's binary cross-entropy in nats, and the gradients of that, overwritten.
+  // x (T, B, I), targets (T, B, O) and mask (T, B) may be strided; steps beyond the longest length are not looked at.
+  double compute(Batch, const SequencesOf<const T*>& x, const SequencesOf<const T*>& targets,
+                 const SequencesOf<const T*>& mask);
+
+ private:
+  void set_start(Index sequences);
+  double set_dlogits(const Batch&, const SequencesOf<const T*>& targets, const SequencesOf<const T*>& mask);
+  void sum_dstart(Index sequences);
+
+  Sizes sizes_;
+  Weights<T> weights_;
+  WeightGradients<T> dweights_;
+  State<T> start_;
+  MutableState<T> dstart_;
+  std::vector<T> tape_, logits_, dlogits_;
+  std::vector<T> starts_[6], finals_[6], dstarts_[6];
+};
+
+// Graves' RMSProp on one parameter: clip g, then
+//   n = decay n + (1 - decay) g^2, m = decay m + (1 - decay) g, d = momentum d - rate g / sqrt(n - m^2 + epsilon), p += d
+template <typename T>
+struct Optimised {
+  Index count;
+  T* parameter;
+  const T* gradient;
+  T *mean_square, *mean, *delta;
+};
+struct RMSPropSettings {
+  double rate, decay, momentum, epsilon, clip;
+};
+template <typename T>
+void rmsprop(const Optimised<T>&, const RMSPropSettings&);
+
+// Whether all elements are finite.
+template <typename T>
+bool all_finite(Index count, const T* values);
+
+}  // namespace ntm::NTM_TARGET

@@ -1,0 +1,112 @@
+// From the raw values that the controller emits to the squashed ones that section 3 uses; forward and backward.
+#pragma once
+
+#include "addressing.h"
+
+namespace ntm::NTM_TARGET {
+
+// y[i] = function(x[i]) for `count` elements; function takes and returns vectors.
+template <typename T, typename Function>
+void map(T* y, const T* x, Index count, const Function& function) {
+  constexpr Index lanes = kLanes<T>;
+  Index i = 0;
+  for (; i + lanes <= count; i += lanes) store<T>(y + i, function(load(x + i)));
+  if (const int left = int(count - i)) store_partial<T>(y + i, function(load_partial(x + i, left)), left);
+}
+
+template <typename T, typename Function>
+void map(T* y, const T* a, const T* b, Index count, const Function& function) {
+  constexpr Index lanes = kLanes<T>;
+  Index i = 0;
+  for (; i + lanes <= count; i += lanes) store<T>(y + i, function(load(a + i), load(b + i)));
+  if (const int left = int(count - i))
+    store_partial<T>(y + i, function(load_partial(a + i, left), load_partial(b + i, left)), left);
+}
+
+template <typename T>
+T softplus(T x) {
+  return std::max(x, T(0)) + std::log1p(std::exp(-std::abs(x)));
+}
+
+// The derivative of softplus, from its value.
+template <typename T>
+T softplus_slope(T value) {
+  return -std::expm1(-value);
+}
+
+template <typename T>
+void squash_shift(T* head, const T* raw, const HeadLayout& at, const Plan& plan) {
+  const Index count = Index(plan.shifts.size());
+  if (!plan.scalar_shift) {
+    const T top = *std::max_element(raw, raw + count);
+    T sum = 0;
+    for (Index k = 0; k < count; ++k) sum += head[at.shift + k] = std::exp(raw[k] - top);
+    for (Index k = 0; k < count; ++k) head[at.shift + k] /= sum;
+    return;
+  }
+  const T span = T(plan.shifts.back() - plan.shifts.front());
+  const T position = T(plan.shifts.front()) + span / (1 + std::exp(-raw[0]));
+  head[at.position] = position;
+  for (Index k = 0; k < count; ++k)
+    head[at.shift + k] = std::max(T(0), 1 - std::abs(position - T(plan.shifts[k])));
+}
+
+template <typename T>
+void squash_shift_backward(T* draw, const T* dshift, const T* head, const HeadLayout& at, const Plan& plan) {
+  const Index count = Index(plan.shifts.size());
+  const T* shift = head + at.shift;
+  if (!plan.scalar_shift) {
+    T mean = 0;
+    for (Index k = 0; k < count; ++k) mean += shift[k] * dshift[k];
+    for (Index k = 0; k < count; ++k) draw[k] = shift[k] * (dshift[k] - mean);
+    return;
+  }
+  const T span = T(plan.shifts.back() - plan.shifts.front());
+  T dposition = 0;
+  for (Index k = 0; k < count; ++k) {
+    const T distance = head[at.position] - T(plan.shifts[k]);
+    if (std::abs(distance) <= 1) dposition -= dshift[k] * T((distance > 0) - (distance < 0));
+  }
+  const T level = span == 0 ? T(0) : (head[at.position] - T(plan.shifts.front())) / span;
+  draw[0] = dposition * span * level * (1 - level);
+}
+
+// All heads of a kind, at one step of one sequence.
+template <typename T>
+void squash(T* squashed, const T* raw, const HeadKind& kind, bool writes, const Plan& plan) {
+  const HeadLayout& to = kind.squashed;
+  const RawHeadLayout& from = kind.raw;
+  for (Index h = 0; h < kind.count; ++h, squashed += to.size, raw += from.size) {
+    map(squashed + to.key, raw + from.key, plan.width, [](Vec<T> x) { return tanh<T>(x); });
+    squashed[to.strength] = softplus(raw[from.strength]);
+    squashed[to.gate] = 1 / (1 + std::exp(-raw[from.gate]));
+    squashed[to.sharpness] = 1 + softplus(raw[from.sharpness]);
+    squash_shift(squashed, raw + from.shift, to, plan);
+    if (!writes) continue;
+    map(squashed + to.erase, raw + from.erase, plan.width, [](Vec<T> x) { return sigmoid<T>(x); });
+    map(squashed + to.add, raw + from.add, plan.width, [](Vec<T> x) { return tanh<T>(x); });
+  }
+}
+
+// draw from dsquashed (same layouts), for all heads of a kind.
+template <typename T>
+void squash_backward(T* draw, const T* dsquashed, const T* squashed, const HeadKind& kind, bool writes,
+                     const Plan& plan) {
+  const HeadLayout& from = kind.squashed;
+  const RawHeadLayout& to = kind.raw;
+  const auto tanh_slope = [](Vec<T> d, Vec<T> y) { return d * (T(1) - y * y); };
+  const auto sigmoid_slope = [](Vec<T> d, Vec<T> y) { return d * (y * (T(1) - y)); };
+  for (Index h = 0; h < kind.count; ++h, draw += to.size, dsquashed += from.size, squashed += from.size) {
+    map(draw + to.key, dsquashed + from.key, squashed + from.key, plan.width, tanh_slope);
+    const T gate = squashed[from.gate];
+    draw[to.strength] = dsquashed[from.strength] * softplus_slope(squashed[from.strength]);
+    draw[to.gate] = dsquashed[from.gate] * gate * (1 - gate);
+    draw[to.sharpness] = dsquashed[from.sharpness] * softplus_slope(squashed[from.sharpness] - 1);
+    squash_shift_backward(draw + to.shift, dsquashed + from.shift, squashed, from, plan);
+    if (!writes) continue;
+    map(draw + to.erase, dsquashed + from.erase, squashed + from.erase, plan.width, sigmoid_slope);
+    map(draw + to.add, dsquashed + from.add, squashed + from.add, plan.width, tanh_slope);
+  }
+}
+
+}  // namespace ntm::NTM_TARGET

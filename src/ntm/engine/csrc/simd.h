@@ -1,0 +1,270 @@
+// Vectors of the width this file is compiled for, and the functions the kernels need on them.
+//
+// GCC's and Clang's vector extensions: one source, compiled once per instruction set (see
+// CMakeLists.txt), with ordinary operators and no intrinsics. Multiply-adds contract to FMA where the
+// instruction set has it.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+
+#if defined(__AVX512F__)
+#define NTM_VECTOR_BYTES 64
+#elif defined(__AVX2__)
+#define NTM_VECTOR_BYTES 32
+#else
+#define NTM_VECTOR_BYTES 16
+#endif
+
+namespace ntm::NTM_TARGET {
+
+template <typename T>
+struct Simd;
+
+template <>
+struct Simd<float> {
+  typedef float Vec __attribute__((vector_size(NTM_VECTOR_BYTES)));
+  typedef std::int32_t Int __attribute__((vector_size(NTM_VECTOR_BYTES)));
+};
+
+template <>
+struct Simd<double> {
+  typedef double Vec __attribute__((vector_size(NTM_VECTOR_BYTES)));
+  typedef std::int64_t Int __attribute__((vector_size(NTM_VECTOR_BYTES)));
+};
+
+template <typename T>
+using Vec = typename Simd<T>::Vec;
+template <typename T>
+using IntVec = typename Simd<T>::Int;
+
+template <typename T>
+constexpr int kLanes = NTM_VECTOR_BYTES / sizeof(T);
+
+template <typename T>
+inline Vec<T> load(const T* p) {
+  Vec<T> v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
+template <typename T>
+inline void store(T* p, Vec<T> v) {
+  std::memcpy(p, &v, sizeof v);
+}
+
+template <typename T>
+inline Vec<T> load_partial(const T* p, int count) {
+  T lanes[kLanes<T>] = {};
+  std::memcpy(lanes, p, count * sizeof(T));
+  return load(lanes);
+}
+
+template <typename T>
+inline void store_partial(T* p, Vec<T> v, int count) {
+  T lanes[kLanes<T>];
+  store<T>(lanes, v);
+  std::memcpy(p, lanes, count * sizeof(T));
+}
+
+// x - 0 is x for every x, so this folds to a plain broadcast (x + 0 would not, for -0).
+template <typename T>
+inline Vec<T> broadcast(T x) {
+  return x - Vec<T>{};
+}
+
+template <typename T>
+inline Vec<T> max(Vec<T> a, Vec<T> b) {
+  return a > b ? a : b;
+}
+
+template <typename T>
+inline Vec<T> min(Vec<T> a, Vec<T> b) {
+  return a < b ? a : b;
+}
+
+template <typename T>
+inline Vec<T> abs(Vec<T> a) {
+  return a < 0 ? -a : a;
+}
+
+// Folds the upper half of the first `lanes` lanes onto the lower half.
+template <int lanes, typename V>
+inline V upper_half(V v) {
+  if constexpr (sizeof(V) / sizeof(v[0]) == 16) {
+    if constexpr (lanes == 16)
+      return __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15);
+    if constexpr (lanes == 8)
+      return __builtin_shufflevector(v, v, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7);
+    if constexpr (lanes == 4)
+      return __builtin_shufflevector(v, v, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3);
+    return __builtin_shufflevector(v, v, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1);
+  } else if constexpr (sizeof(V) / sizeof(v[0]) == 8) {
+    if constexpr (lanes == 8) return __builtin_shufflevector(v, v, 4, 5, 6, 7, 4, 5, 6, 7);
+    if constexpr (lanes == 4) return __builtin_shufflevector(v, v, 2, 3, 2, 3, 2, 3, 2, 3);
+    return __builtin_shufflevector(v, v, 1, 1, 1, 1, 1, 1, 1, 1);
+  } else if constexpr (sizeof(V) / sizeof(v[0]) == 4) {
+    if constexpr (lanes == 4) return __builtin_shufflevector(v, v, 2, 3, 2, 3);
+    return __builtin_shufflevector(v, v, 1, 1, 1, 1);
+  } else {
+    return __builtin_shufflevector(v, v, 1, 1);
+  }
+}
+
+template <int lanes, typename V, typename Combine>
+inline auto reduce(V v, Combine combine) {
+  if constexpr (lanes == 1) {
+    return v[0];
+  } else {
+    return reduce<lanes / 2>(combine(v, upper_half<lanes>(v)), combine);
+  }
+}
+
+template <typename T>
+inline T sum_of(Vec<T> v) {
+  return reduce<kLanes<T>>(v, [](Vec<T> a, Vec<T> b) { return a + b; });
+}
+
+template <typename T>
+inline T max_of(Vec<T> v) {
+  return reduce<kLanes<T>>(v, [](Vec<T> a, Vec<T> b) { return max<T>(a, b); });
+}
+
+template <typename T>
+inline IntVec<T> bits_of(Vec<T> v) {
+  IntVec<T> bits;
+  std::memcpy(&bits, &v, sizeof v);
+  return bits;
+}
+
+template <typename T>
+inline Vec<T> from_bits(IntVec<T> bits) {
+  Vec<T> v;
+  std::memcpy(&v, &bits, sizeof v);
+  return v;
+}
+
+template <typename T>
+inline Vec<T> sqrt(Vec<T> v) {
+  Vec<T> root;
+  for (int i = 0; i < kLanes<T>; ++i) root[i] = __builtin_sqrt(v[i]);
+  return root;
+}
+
+template <>
+inline Vec<float> sqrt<float>(Vec<float> v) {
+  Vec<float> root;
+  for (int i = 0; i < kLanes<float>; ++i) root[i] = __builtin_sqrtf(v[i]);
+  return root;
+}
+
+// What differs between the float and the double versions of exp, log and tanh. The polynomial of exp
+// approximates (e^r - 1 - r) / r^2 on |r| <= ln(2)/2; log uses atanh's series in s = (m-1)/(m+1).
+template <typename T>
+struct Math;
+
+template <>
+struct Math<float> {
+  static constexpr int mantissa_bits = 23;
+  static constexpr std::int32_t exponent_bias = 127;
+  static constexpr float round_magic = 12582912.f;  // 1.5 * 2^23: adding it rounds to an integer
+  static constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;
+  static constexpr float exp_lowest = -87.33654f, exp_highest = 88.02969f;
+  static constexpr float exp_coefficients[] = {1.f / 5040, 1.f / 720, 1.f / 120,
+                                               1.f / 24,   1.f / 6,   0.5f};
+  static constexpr float log_coefficients[] = {0.28498786688f, 0.40000972152f, 0.66666662693f};
+  static constexpr float log_tail = 0.24279078841f;
+};
+
+template <>
+struct Math<double> {
+  static constexpr int mantissa_bits = 52;
+  static constexpr std::int64_t exponent_bias = 1023;
+  static constexpr double round_magic = 6755399441055744.0;  // 1.5 * 2^52
+  static constexpr double ln2_high = 6.93147180369123816490e-01;
+  static constexpr double ln2_low = 1.90821492927058770002e-10;
+  static constexpr double exp_lowest = -708.39, exp_highest = 709.43;
+  static constexpr double exp_coefficients[] = {
+      1. / 87178291200, 1. / 6227020800, 1. / 479001600, 1. / 39916800, 1. / 3628800,
+      1. / 362880,      1. / 40320,      1. / 5040,      1. / 720,      1. / 120,
+      1. / 24,          1. / 6,          0.5};
+  static constexpr double log_coefficients[] = {
+      1.531383769920937332e-01, 1.818357216161805012e-01, 2.222219843214978396e-01,
+      2.857142874366239149e-01, 3.999999999940941908e-01, 6.666666666666735130e-01};
+  static constexpr double log_tail = 1.479819860511658591e-01;
+};
+
+// e^x; zero below the smallest normal number, the largest power below infinity above it.
+template <typename T>
+inline Vec<T> exp(Vec<T> x) {
+  using M = Math<T>;
+  const Vec<T> clamped =
+      min<T>(max<T>(x, broadcast<T>(M::exp_lowest)), broadcast<T>(M::exp_highest));
+  const Vec<T> shifted = clamped * T(1.4426950408889634074) + M::round_magic;
+  const Vec<T> n = shifted - M::round_magic;
+  const Vec<T> r = clamped - n * M::ln2_high - n * M::ln2_low;
+  Vec<T> p = broadcast<T>(M::exp_coefficients[0]);
+  for (int i = 1; i < int(sizeof(M::exp_coefficients) / sizeof(T)); ++i)
+    p = p * r + M::exp_coefficients[i];
+  const Vec<T> fraction = p * r * r + r + T(1);
+  // The low bits of `shifted` are the integer n; moved up they add to the exponent.
+  const Vec<T> result = from_bits<T>(bits_of<T>(fraction) + (bits_of<T>(shifted) << M::mantissa_bits));
+  return x < M::exp_lowest ? Vec<T>{} : result;
+}
+
+// ln x for positive normal x.
+template <typename T>
+inline Vec<T> log(Vec<T> x) {
+  using M = Math<T>;
+  // Subtracting the bits of sqrt(1/2) makes the exponent n that puts x / 2^n into [sqrt(1/2), sqrt(2)).
+  const IntVec<T> root_half = bits_of<T>(broadcast<T>(T(0.70710678118654752440)));
+  const IntVec<T> n = (bits_of<T>(x) - root_half) >> M::mantissa_bits;
+  const Vec<T> mantissa = from_bits<T>(bits_of<T>(x) - (n << M::mantissa_bits));
+  const Vec<T> f = mantissa - T(1);
+  const Vec<T> s = f / (f + T(2));
+  const Vec<T> z = s * s;
+  Vec<T> p = broadcast<T>(M::log_tail);
+  for (T coefficient : M::log_coefficients) p = p * z + coefficient;
+  const Vec<T> half_square = f * f * T(0.5);
+  const Vec<T> exponent = __builtin_convertvector(n, Vec<T>);
+  const Vec<T> tail = s * (half_square + p * z) + exponent * M::ln2_low;
+  return exponent * M::ln2_high + (f - (half_square - tail));
+}
+
+template <typename T>
+inline Vec<T> sigmoid(Vec<T> x) {
+  return T(1) / (T(1) + exp<T>(-x));
+}
+
+template <typename T>
+inline Vec<T> tanh_near_zero(Vec<T> x);
+
+template <>
+inline Vec<float> tanh_near_zero<float>(Vec<float> x) {
+  const Vec<float> z = x * x;
+  Vec<float> p = broadcast<float>(-5.70498872745e-3f);
+  for (float c : {2.06390887954e-2f, -5.37397155531e-2f, 1.33314422036e-1f, -3.33332819422e-1f})
+    p = p * z + c;
+  return p * z * x + x;
+}
+
+template <>
+inline Vec<double> tanh_near_zero<double>(Vec<double> x) {
+  const Vec<double> z = x * x;
+  const Vec<double> p =
+      (-9.64399179425052238628e-1 * z - 9.92877231001918586564e1) * z - 1.61468768441708447952e3;
+  const Vec<double> q = ((z + 1.12811678491632931402e2) * z + 2.23548839060100448583e3) * z +
+                        4.84406305325125486048e3;
+  return p / q * z * x + x;
+}
+
+// Away from zero by the exponential, near zero by a polynomial: the exponential form cancels there.
+template <typename T>
+inline Vec<T> tanh(Vec<T> x) {
+  const Vec<T> magnitude = abs<T>(x);
+  const Vec<T> far = T(1) - T(2) / (exp<T>(magnitude + magnitude) + T(1));
+  return magnitude < T(0.625) ? tanh_near_zero<T>(x) : (x < 0 ? -far : far);
+}
+
+}  // namespace ntm::NTM_TARGET

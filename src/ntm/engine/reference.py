@@ -1,0 +1,85 @@
+"""The reference engine: section 3 step by step in plain PyTorch, on any device. It is the truth."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from ntm.cell import Cell, State, Step
+
+Record = dict[str, Tensor]
+
+
+def unroll(
+    cell: Cell,
+    x: Tensor,
+    state: State,
+    lengths: Tensor | None = None,
+    on_step: Callable[[Step, State, Tensor | None], None] | None = None,
+) -> tuple[Tensor, State]:
+    """The loop over time:
+
+        for x_t in x:
+            step, state = cell(x_t, state)
+            outputs.append(step.output)
+
+    A sequence that has ended keeps its state and gives zeros. `on_step` sees every step, the state
+    after it and which sequences are active, (batch, 1) bool, or None where all are.
+    """
+    outputs = []
+    for t, x_t in enumerate(x):
+        active = None if lengths is None else (lengths > t).unsqueeze(1)
+        step, after = cell(_where(active, x_t), state)
+        state = State(*(_where(active, new, old) for new, old in zip(after, state, strict=True)))
+        outputs.append(_where(active, step.output))
+        if on_step is not None:
+            on_step(step, state, active)
+    return torch.stack(outputs), state
+
+
+def run(
+    cell: Cell,
+    x: Tensor,
+    state: State,
+    lengths: Tensor | None,
+    record: bool = False,
+    record_memory: bool = False,
+) -> tuple[Tensor, State, Record]:
+    """What every engine does: logits (time, batch, outputs), final state and, if asked, the record."""
+    steps: list[Record] = []
+
+    def note(step: Step, after: State, active: Tensor | None) -> None:
+        noted = _record_of(step, after)
+        if record_memory:
+            noted["memory"] = after.memory
+        steps.append({name: _where(active, tensor) for name, tensor in noted.items()})
+
+    logits, state = unroll(cell, x, state, lengths, note if record else None)
+    names = steps[0] if steps else {}
+    return logits, state, {name: torch.stack([step[name] for step in steps]) for name in names}
+
+
+def _record_of(step: Step, after: State) -> Record:
+    heads = step.parameters
+    record = {"hidden": step.hidden, "reads": after.reads, "erases": heads.erase, "adds": heads.add}
+    kinds = (("read", heads.read, step.read), ("write", heads.write, step.write))
+    for kind, focus, addressing in kinds:
+        record |= {
+            f"{kind}_keys": focus.key,
+            f"{kind}_strengths": focus.strength,
+            f"{kind}_gates": focus.gate,
+            f"{kind}_shifts": focus.shift,
+            f"{kind}_sharpness": focus.sharpness,
+            f"{kind}_content": addressing.content,
+            f"{kind}_gated": addressing.gated,
+            f"{kind}_shifted": addressing.shifted,
+            f"{kind}_weightings": addressing.weighting,
+        }
+    return record
+
+
+def _where(active: Tensor | None, value: Tensor, otherwise: Tensor | None = None) -> Tensor:
+    if active is None:
+        return value
+    mask = active.reshape(active.shape[:1] + (1,) * (value.dim() - 1))
+    return torch.where(mask, value, torch.zeros_like(value) if otherwise is None else otherwise)

@@ -1,0 +1,67 @@
+"""From the controller's output to what each head asks for.
+
+One linear layer emits the values of all heads, read heads first:
+
+    read head    key (M) | strength | gate | shift (S) | sharpness
+    write head   key (M) | strength | gate | shift (S) | sharpness | erase (M) | add (M)
+
+and each value is squashed into the range that section 3 gives it.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from ntm.addressing import Focus, shift_from_logits, shift_from_scalar
+from ntm.config import NTMConfig
+
+
+class HeadParameters(NamedTuple):
+    """What all heads ask for at one step."""
+
+    read: Focus
+    write: Focus
+    erase: Tensor  # e in (0, 1), (batch, write heads, M)
+    add: Tensor  # a in (-1, 1), (batch, write heads, M)
+
+
+class Heads(nn.Module):
+    """The linear layer from controller to heads, and the squashing of its values."""
+
+    def __init__(self, config: NTMConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.read_values = config.read_heads * config.read_head_outputs
+        self.write_values = config.write_heads * config.write_head_outputs
+        self.linear = nn.Linear(config.controller_size, self.read_values + self.write_values)
+
+    def forward(self, hidden: Tensor) -> HeadParameters:
+        """hidden (batch, controller_size) to the parameters of all heads."""
+        read, write = self.linear(hidden).split([self.read_values, self.write_values], dim=1)
+        read = read.unflatten(1, (self.config.read_heads, -1))
+        write = write.unflatten(1, (self.config.write_heads, -1))
+        width = self.config.memory_width
+        focus, erase, add = write.split([self.config.read_head_outputs, width, width], dim=2)
+        return HeadParameters(
+            self._focus(read), self._focus(focus), torch.sigmoid(erase), torch.tanh(add)
+        )
+
+    def _focus(self, values: Tensor) -> Focus:
+        sizes = [self.config.memory_width, 1, 1, self.config.shift_outputs, 1]
+        key, strength, gate, shift, sharpness = values.split(sizes, dim=2)
+        return Focus(
+            key=torch.tanh(key),
+            strength=functional.softplus(strength).squeeze(2),
+            gate=torch.sigmoid(gate).squeeze(2),
+            shift=self._shift(shift),
+            sharpness=1 + functional.softplus(sharpness).squeeze(2),
+        )
+
+    def _shift(self, values: Tensor) -> Tensor:
+        shifts = self.config.shifts
+        if self.config.shift_mode == "softmax":
+            return shift_from_logits(values)
+        scalar = shifts[0] + (shifts[-1] - shifts[0]) * torch.sigmoid(values)
+        return shift_from_scalar(scalar, shifts)

@@ -1,0 +1,188 @@
+"""The Neural Turing Machine as a layer: a drop-in `torch.nn.Module`."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Self
+
+import torch
+from torch import Tensor, nn
+
+from ntm import checks, engine
+from ntm.cell import Cell, State
+from ntm.config import ControllerKind, NTMConfig, ShiftMode, StartMemory
+from ntm.start import StartState
+from ntm.trace import Trace
+
+
+class NTM(nn.Module):
+    """A Neural Turing Machine (Graves, Wayne and Danihelka, 2014) over whole sequences.
+
+        net = NTM(input_size=9, output_size=8)
+        logits, state = net(x)                    # x: (time, batch, input_size)
+        logits, state = net(x, state)             # goes on where it stopped
+        logits, state = net(x, lengths=lengths)   # mixed lengths, (batch,) integers
+
+    The outputs are logits: train with `binary_cross_entropy_with_logits`. `heads=k` means k read and
+    k write heads; `read_heads` and `write_heads` set them apart. The other arguments are the fields
+    of `NTMConfig`. `engine` is "auto", "native" (fast, CPU) or "reference" (plain PyTorch).
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        output_size: int,
+        *,
+        controller: ControllerKind = "feedforward",
+        controller_size: int = 100,
+        controller_layers: int = 1,
+        memory_locations: int = 128,
+        memory_width: int = 20,
+        heads: int = 1,
+        read_heads: int | None = None,
+        write_heads: int | None = None,
+        shifts: Sequence[int] = (-1, 0, 1),
+        shift_mode: ShiftMode = "softmax",
+        start_memory: StartMemory = "constant",
+        batch_first: bool = False,
+        engine: str = "auto",
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__()
+        self.config = NTMConfig(
+            input_size=input_size,
+            output_size=output_size,
+            controller=controller,
+            controller_size=controller_size,
+            controller_layers=controller_layers,
+            memory_locations=memory_locations,
+            memory_width=memory_width,
+            read_heads=heads if read_heads is None else read_heads,
+            write_heads=heads if write_heads is None else write_heads,
+            shifts=tuple(shifts),
+            shift_mode=shift_mode,
+            start_memory=start_memory,
+        )
+        self.batch_first = batch_first
+        self.engine = engine
+        self.cell = Cell(self.config)
+        self.start = StartState(self.config)
+        self.reset_parameters()
+        self.to(device=device, dtype=dtype)
+
+    @classmethod
+    def from_config(
+        cls, config: NTMConfig, *, batch_first: bool = False, engine: str = "auto"
+    ) -> Self:
+        """The network that a config describes, freshly initialised."""
+        return cls(**vars(config), batch_first=batch_first, engine=engine)
+
+    @property
+    def engine(self) -> str:
+        """Which engine was asked for; `ntm.engine.choose` tells which one runs, and why."""
+        return self._engine
+
+    @engine.setter
+    def engine(self, name: str) -> None:
+        self._engine = engine.checked_name(name)
+
+    def reset_parameters(self) -> None:
+        """Glorot-uniform weights and zero biases; the start state as `StartState` says."""
+        for module in self.cell.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
+                nn.init.zeros_(module.bias)
+        self.start.reset_parameters()
+
+    def initial_state(self, batch_size: int) -> State:
+        """The learned state before the first step, for `batch_size` sequences."""
+        checks.require_positive("batch_size", batch_size)
+        return self.start(batch_size)  # type: ignore[no-any-return]  # nn.Module.__call__ is untyped
+
+    def forward(
+        self, x: Tensor, state: State | None = None, lengths: Tensor | Sequence[int] | None = None
+    ) -> tuple[Tensor, State]:
+        """Run the sequences of a batch.
+
+        x: (time, batch, input_size), or (batch, time, input_size) with `batch_first`.
+        state: where to go on from; None starts afresh from the learned start.
+        lengths: steps of each sequence. What lies beyond changes no output, gradient or final state;
+            the outputs there are zero.
+
+        Returns the logits, shaped like x with output_size channels, and the state after each
+        sequence's last step.
+        """
+        x, state, lengths = self._prepared(x, state, lengths)
+        logits, state, _ = engine.run(self.engine, self.cell, x, state, lengths)
+        return (logits.transpose(0, 1) if self.batch_first else logits), state
+
+    @torch.no_grad()
+    def trace(
+        self,
+        x: Tensor,
+        state: State | None = None,
+        lengths: Tensor | Sequence[int] | None = None,
+        *,
+        memory: bool = False,
+    ) -> Trace:
+        """Run as `forward` does and return everything that happened, time first, as plain arrays.
+
+        memory: also record the whole memory after every step, (time, batch, N, M).
+        """
+        x, state, lengths = self._prepared(x, state, lengths)
+        logits, _, record = engine.run(
+            self.engine, self.cell, x, state, lengths, record=True, record_memory=memory
+        )
+        if lengths is None:
+            lengths = torch.full((x.shape[1],), x.shape[0])
+        named = {"lengths": lengths, "inputs": x, "outputs": logits, **record}
+        arrays = {name: tensor.cpu().numpy() for name, tensor in named.items()}
+        return Trace(self.config.shifts, **arrays)
+
+    @torch.no_grad()
+    def resized(self, memory_locations: int) -> "NTM":
+        """A copy of this network with more memory locations; `StartState.extended` has the rule.
+
+        No other weight depends on the number of locations, so a machine that learned its task with
+        128 locations performs it with a thousand.
+        """
+        checks.require_positive("memory_locations", memory_locations)
+        if memory_locations < self.config.memory_locations:
+            raise ValueError(
+                f"memory_locations must be at least {self.config.memory_locations}, what the "
+                f"network has; got {memory_locations}. A memory can grow, not shrink."
+            )
+        config = replace(self.config, memory_locations=memory_locations)
+        larger = NTM.from_config(config, batch_first=self.batch_first, engine=self.engine)
+        larger.to(self.start.memory).train(self.training)
+        larger.cell.load_state_dict(self.cell.state_dict())
+        larger.start = self.start.extended(config)
+        return larger
+
+    def extra_repr(self) -> str:
+        """The sizes, for `print(net)`."""
+        c = self.config
+        layers = f"{c.controller_layers} x " if c.controller == "lstm" else ""
+        parameters = sum(parameter.numel() for parameter in self.parameters())
+        return (
+            f"{c.input_size} in, {c.output_size} out, {c.controller} controller of "
+            f"{layers}{c.controller_size}, memory {c.memory_locations} x {c.memory_width}, "
+            f"{c.read_heads} read and {c.write_heads} write heads, shifts {c.shifts} "
+            f"({c.shift_mode}), {parameters:,} parameters, engine={self.engine!r}"
+        )
+
+    def _prepared(
+        self, x: Tensor, state: State | None, lengths: Tensor | Sequence[int] | None
+    ) -> tuple[Tensor, State, Tensor | None]:
+        """Arguments checked, time first, the state filled in."""
+        like = self.start.memory
+        checks.require_input(x, self.config.input_size, self.batch_first, like)
+        if self.batch_first:
+            x = x.transpose(0, 1)
+        steps, batch_size = x.shape[:2]
+        lengths = checks.checked_lengths(lengths, batch_size, steps, x.device)
+        checks.require_finite(x, lengths)
+        if state is None:
+            return x, self.initial_state(batch_size), lengths
+        checks.require_state(state, self.config, batch_size, like)
+        return x, state, lengths

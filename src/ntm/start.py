@@ -1,0 +1,82 @@
+"""The learned state every sequence starts from, and how it grows with the memory.
+
+Section 4 resets the memory, the reads, the weightings and the controller to learned bias values at
+the start of each sequence. The weightings are learned as logits, so that they stay distributions.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from ntm.cell import State
+from ntm.config import NTMConfig
+
+_CONSTANT_START = 1e-6
+
+
+class StartState(nn.Module):
+    """The parameters behind the state before the first step."""
+
+    def __init__(self, config: NTMConfig) -> None:
+        super().__init__()
+        self.config = config
+        locations, width = config.memory_locations, config.memory_width
+        layers, size = config.recurrent_layers, config.controller_size
+        self.memory = nn.Parameter(torch.empty(locations, width))
+        self.read_logits = nn.Parameter(torch.empty(config.read_heads, locations))
+        self.write_logits = nn.Parameter(torch.empty(config.write_heads, locations))
+        self.reads = nn.Parameter(torch.empty(config.read_heads, width))
+        self.hidden = nn.Parameter(torch.empty(layers, size))
+        self.cell = nn.Parameter(torch.empty(layers, size))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Rows alike (or random, if so configured); each head's own random, soft start location."""
+        if self.config.start_memory == "constant":
+            nn.init.constant_(self.memory, _CONSTANT_START)
+        else:
+            nn.init.uniform_(self.memory, -0.5, 0.5)
+        # Equal rows give equal content weightings: only the start weightings tell locations apart.
+        nn.init.normal_(self.read_logits)
+        nn.init.normal_(self.write_logits)
+        for parameter in (self.reads, self.hidden, self.cell):
+            nn.init.zeros_(parameter)
+
+    def forward(self, batch_size: int) -> State:
+        """The same start for every sequence of a batch."""
+        start = State(
+            memory=self.memory,
+            read_weightings=torch.softmax(self.read_logits, dim=1),
+            write_weightings=torch.softmax(self.write_logits, dim=1),
+            reads=self.reads,
+            hidden=self.hidden,
+            cell=self.cell,
+        )
+        return State(*(tensor.expand(batch_size, *tensor.shape) for tensor in start))
+
+    @torch.no_grad()
+    def extended(self, config: NTMConfig) -> "StartState":
+        """The start of the same machine with more locations, appended after the trained ones.
+
+        A new row starts as the mean of the trained rows. All new locations together weigh as much
+        as the least likely trained one, so a head starts where it learned to start.
+        """
+        added = config.memory_locations - self.config.memory_locations
+        larger = StartState(config).to(self.memory)
+        larger.load_state_dict(
+            self.state_dict()
+            | {
+                "memory": torch.cat([self.memory, self.memory.mean(0).expand(added, -1)]),
+                "read_logits": _extended_logits(self.read_logits, added),
+                "write_logits": _extended_logits(self.write_logits, added),
+            }
+        )
+        return larger
+
+
+def _extended_logits(logits: Tensor, added: int) -> Tensor:
+    if added == 0:
+        return logits
+    least = logits.min(1, keepdim=True).values - math.log(added)
+    return torch.cat([logits, least.expand(-1, added)], dim=1)
