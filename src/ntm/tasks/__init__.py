@@ -1,0 +1,97 @@
+"""The five tasks of the paper's section 4, and a registry that takes yours.
+
+    task = make_task("copy", max_length=10)
+    batch = task.sample(256, torch.Generator().manual_seed(1))
+    logits, _ = net(batch.inputs, lengths=batch.lengths)
+    cost_in_bits(logits, batch)
+
+No task imports a model.
+"""
+
+from dataclasses import fields
+from typing import Any, TypeVar
+
+from ntm.tasks.associative_recall import AssociativeRecall
+from ntm.tasks.base import Batch, Task, bit_names, check_batch, cost_in_bits, wrong_bits
+from ntm.tasks.copy import Copy
+from ntm.tasks.ngrams import NGrams
+from ntm.tasks.priority_sort import PrioritySort
+from ntm.tasks.repeat_copy import RepeatCopy
+from ntm.tasks.sampling import (
+    between,
+    put,
+    random_bits,
+    random_integers,
+    random_sequences,
+    take_steps,
+    time_steps,
+)
+
+__all__ = [
+    "TASKS",
+    "AssociativeRecall",
+    "Batch",
+    "Copy",
+    "NGrams",
+    "PrioritySort",
+    "RepeatCopy",
+    "Task",
+    "between",
+    "bit_names",
+    "check_batch",
+    "cost_in_bits",
+    "make_task",
+    "put",
+    "random_bits",
+    "random_integers",
+    "random_sequences",
+    "register",
+    "take_steps",
+    "time_steps",
+    "wrong_bits",
+]
+
+TASKS: dict[str, type[Task]] = {}
+
+
+TaskClass = TypeVar("TaskClass", bound=type[Task])
+
+
+def register(task_class: TaskClass) -> TaskClass:
+    """Make a task known by its name to `make_task`; a class decorator.
+
+    A name has one class. Running the same definition again, as in a notebook, replaces it.
+    """
+    if not (isinstance(task_class, type) and issubclass(task_class, Task)):
+        raise TypeError(f"{task_class!r} is not a task; register a subclass of ntm.tasks.Task.")
+    name = getattr(task_class, "name", None)
+    if not isinstance(name, str) or not name:
+        raise ValueError(
+            f"The task {task_class.__qualname__} has no name; give it one, "
+            f'such as `name: ClassVar[str] = "reverse"`.'
+        )
+    known = TASKS.get(name, task_class)
+    if (known.__module__, known.__qualname__) != (task_class.__module__, task_class.__qualname__):
+        raise ValueError(
+            f"The name {name!r} belongs to {known.__module__}.{known.__qualname__}; "
+            f"give {task_class.__qualname__} a name of its own."
+        )
+    TASKS[name] = task_class
+    return task_class
+
+
+def make_task(name: str, **settings: Any) -> Task:
+    """The task of that name, with the given settings in place of its defaults."""
+    if name not in TASKS:
+        raise ValueError(f"There is no task {name!r}; choose one of {', '.join(TASKS)}.")
+    known = [setting.name for setting in fields(TASKS[name])]
+    for setting in settings:
+        if setting not in known:
+            raise ValueError(
+                f"The {name} task has no setting {setting!r}; its settings are {', '.join(known)}."
+            )
+    return TASKS[name](**settings)
+
+
+for _task_class in (Copy, RepeatCopy, AssociativeRecall, NGrams, PrioritySort):
+    register(_task_class)

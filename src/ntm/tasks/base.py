@@ -1,0 +1,264 @@
+"""What every task shares: a batch of problems, the task that samples it, and its cost.
+
+A task is a picture and a sampler. It knows nothing of networks: they see its inputs, and their
+logits meet its targets in `cost_in_bits` and `wrong_bits`.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, NamedTuple, Self, get_type_hints
+
+import torch
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from ntm.tasks import drawing
+from ntm.tasks.drawing import Row
+from ntm.tasks.settings import check_order, check_setting
+
+
+class Batch(NamedTuple):
+    """Problems of mixed lengths with their answers; time is the first axis, the batch the second.
+
+    inputs:  (time, batch, input_size) float32; zero beyond each sequence's length
+    targets: (time, batch, output_size) float32, 0 or 1; zero where not scored
+    mask:    (time, batch) float32; 1 at the steps whose outputs are scored
+    lengths: (batch,) int64; the steps of each sequence, problem and answer together
+    """
+
+    inputs: Tensor
+    targets: Tensor
+    mask: Tensor
+    lengths: Tensor
+
+    @property
+    def batch_size(self) -> int:
+        """How many sequences there are."""
+        return len(self.lengths)
+
+    def narrow(self, start: int, stop: int) -> "Batch":
+        """Sequences start to stop - 1 as views, with the time cut to the longest of them."""
+        if not 0 <= start < stop <= self.batch_size:
+            raise ValueError(
+                f"Sequences {start} to {stop} were asked of a batch of {self.batch_size}; "
+                f"give 0 <= start < stop <= {self.batch_size}."
+            )
+        lengths = self.lengths[start:stop]
+        time = int(lengths.max())
+        return Batch(
+            self.inputs[:time, start:stop],
+            self.targets[:time, start:stop],
+            self.mask[:time, start:stop],
+            lengths,
+        )
+
+    def to(self, device: torch.device | str) -> "Batch":
+        """The same batch on another device."""
+        return Batch(*(tensor.to(device) for tensor in self))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task(ABC):
+    """A kind of problem: its encoding, its ranges and a sampler.
+
+    A subclass is a frozen dataclass whose fields are its settings (see `ntm.tasks.settings` for
+    what a field may declare; it is checked on construction). It names its channels, samples
+    batches, and says how many steps it scores on average; the rest follows.
+    """
+
+    name: ClassVar[str]
+    # What generalisation is measured along. `at(length=...)` fixes the field `length`, or the
+    # fields `min_length` and `max_length`; `fields_at` may say otherwise.
+    axes: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        kinds = get_type_hints(type(self))
+        for setting in fields(self):
+            value = getattr(self, setting.name)
+            check_setting(setting.name, value, kinds[setting.name], setting.metadata)
+        for axis in self.axes:
+            low, high = f"min_{axis}", f"max_{axis}"
+            if hasattr(self, low) and hasattr(self, high):
+                check_order(low, getattr(self, low), high, getattr(self, high))
+
+    @property
+    @abstractmethod
+    def input_channels(self) -> tuple[str, ...]:
+        """The name of every input channel, in order."""
+
+    @property
+    @abstractmethod
+    def output_channels(self) -> tuple[str, ...]:
+        """The name of every output channel, in order."""
+
+    @property
+    @abstractmethod
+    def mean_scored_steps(self) -> float:
+        """The expected number of scored steps of a sequence."""
+
+    @abstractmethod
+    def draw(self, batch_size: int, generator: torch.Generator) -> Batch:
+        """The sampler itself: what `sample` returns, for a batch size known to be good."""
+
+    def sample(self, batch_size: int, generator: torch.Generator) -> Batch:
+        """Independent problems of this task, on the CPU; equal generators give equal problems."""
+        check_setting("batch_size", batch_size, int, {"at_least": 1})
+        return self.draw(batch_size, generator)
+
+    @property
+    def input_size(self) -> int:
+        """The number of input channels."""
+        return len(self.input_channels)
+
+    @property
+    def output_size(self) -> int:
+        """The number of output channels."""
+        return len(self.output_channels)
+
+    @property
+    def chance_bits(self) -> float:
+        """The expected cost of answering p = 1/2 everywhere: one bit per scored output."""
+        return self.mean_scored_steps * self.output_size
+
+    def at(self, **axes: int) -> Self:
+        """This task fixed at a value along each given axis, say `task.at(length=120)`.
+
+        Encoding and normalisation stay as they are, so a network trained on this task
+        understands the new one.
+        """
+        changes: dict[str, Any] = {}
+        for axis, value in axes.items():
+            if axis not in self.axes:
+                raise ValueError(f"The {self.name} task has no axis {axis!r}; {self._axes_known}.")
+            check_setting(axis, value, int, {"at_least": 1})
+            changes |= self.fields_at(axis, value)
+        return replace(self, **changes)
+
+    def fields_at(self, axis: str, value: int) -> dict[str, Any]:
+        """The settings that fix this task at the value along one of its axes."""
+        if hasattr(self, axis):
+            return {axis: value}
+        return {f"min_{axis}": value, f"max_{axis}": value}
+
+    def render(self, batch: Batch, index: int, logits: Tensor | None = None) -> str:
+        """A text picture of one problem, its target and, given logits, the answer.
+
+        logits: (time, batch, output_size), the outputs for the whole batch.
+        """
+        problem = batch.narrow(index, index + 1)
+        if logits is None:
+            return f"{self.title(problem)}\n{drawing.fold(self.picture(problem, None))}"
+        check_logits(logits, batch)
+        outputs = logits.detach()[: len(problem.inputs), index : index + 1]
+        wrong = int(wrong_bits(outputs, problem))
+        verdict = f"{wrong or 'no'} wrong bit{'' if wrong == 1 else 's'}"
+        return f"{self.title(problem)}, {verdict}\n{drawing.fold(self.picture(problem, outputs))}"
+
+    def title(self, problem: Batch) -> str:
+        """The heading of a picture of this problem, a batch of one."""
+        return f"{self.name}: {int(problem.lengths)} steps, {int(problem.mask.sum())} scored"
+
+    def picture(self, problem: Batch, logits: Tensor | None) -> list[Row]:
+        """The rows of a picture of this problem, a batch of one."""
+        scored = problem.mask[:, 0].tolist()
+        inputs, targets = problem.inputs[:, 0].T.tolist(), problem.targets[:, 0].T.tolist()
+        named_inputs = zip(self.input_channels, inputs, strict=True)
+        named_targets = zip(self.output_channels, targets, strict=True)
+        rows = [Row("input", name, drawing.values(channel)) for name, channel in named_inputs]
+        rows += [Row("target", name, drawing.target(bits, scored)) for name, bits in named_targets]
+        if logits is None:
+            return rows
+        channels = zip(self.output_channels, logits[:, 0].T.tolist(), targets, strict=True)
+        answers = [
+            Row("answer", name, drawing.answer(channel, bits, scored))
+            for name, channel, bits in channels
+        ]
+        carets = Row("", "wrong", drawing.carets(row.cells for row in answers))
+        return [*rows, *answers, *([carets] if carets.cells.strip() else [])]
+
+    @property
+    def _axes_known(self) -> str:
+        return f"it has {' and '.join(self.axes)}" if self.axes else "it has none"
+
+
+def bit_names(count: int) -> tuple[str, ...]:
+    """Names for the channels of a binary vector: bit 1, bit 2, ..."""
+    return tuple(f"bit {number}" for number in range(1, count + 1))
+
+
+def cost_in_bits(logits: Tensor, batch: Batch) -> Tensor:
+    """The cross-entropy of every sequence, summed over scored steps and channels: (batch,) bits.
+
+    logits: (time, batch, output_size). What they are at steps that are not scored is of no
+    account, not even if it is not finite; no gradient goes there.
+    """
+    check_logits(logits, batch)
+    mask = batch.mask.unsqueeze(-1)
+    scored = logits.masked_fill(mask == 0, 0.0)
+    targets = batch.targets.to(logits.dtype)
+    nats = binary_cross_entropy_with_logits(scored, targets, reduction="none") * mask
+    return nats.sum(dim=(0, 2)) / math.log(2)
+
+
+def wrong_bits(logits: Tensor, batch: Batch) -> Tensor:
+    """How many scored outputs of every sequence are on the wrong side of 1/2: (batch,) int64.
+
+    logits: (time, batch, output_size). A positive logit says one, any other says zero, and one
+    that is not a number is always wrong.
+    """
+    check_logits(logits, batch)
+    right = torch.where(batch.targets > 0.5, logits > 0, logits <= 0)
+    return (~right & (batch.mask > 0).unsqueeze(-1)).sum(dim=(0, 2))
+
+
+def check_logits(logits: Tensor, batch: Batch) -> None:
+    """Refuse logits of another shape than the targets, which broadcasting might hide."""
+    if logits.shape != batch.targets.shape:
+        raise ValueError(
+            f"The logits have shape {tuple(logits.shape)} and the targets "
+            f"{tuple(batch.targets.shape)}; give one logit per target, (time, batch, output_size)."
+        )
+
+
+def check_batch(task: Task, batch: Batch) -> None:
+    """Refuse a batch that breaks the promises of `Batch`, naming the promise.
+
+    Samplers do not call it. It is for the author of a new task, and for tests.
+    """
+    _check_shapes(task, batch)
+    time = len(batch.inputs)
+    beyond = torch.arange(time).unsqueeze(1) >= batch.lengths
+    promises = {
+        "the longest sequence fills the time axis": int(batch.lengths.max()) == time,
+        "inputs are zero beyond each length": not batch.inputs[beyond].any(),
+        "no step beyond a length is scored": not batch.mask[beyond].any(),
+        "mask is 0 or 1": _is_binary(batch.mask),
+        "targets are 0 or 1": _is_binary(batch.targets),
+        "targets are zero where not scored": not batch.targets[batch.mask == 0].any(),
+        "every sequence has a scored step": bool(batch.mask.any(dim=0).all()),
+    }
+    for promise, kept in promises.items():
+        if not kept:
+            raise ValueError(f"A batch of {task.name} breaks a promise: {promise}.")
+
+
+def _check_shapes(task: Task, batch: Batch) -> None:
+    time, size = len(batch.inputs), batch.batch_size
+    wanted = {
+        "inputs": ((time, size, task.input_size), torch.float32),
+        "targets": ((time, size, task.output_size), torch.float32),
+        "mask": ((time, size), torch.float32),
+        "lengths": ((size,), torch.int64),
+    }
+    for name, (shape, dtype) in wanted.items():
+        tensor = getattr(batch, name)
+        if tensor.shape != shape or tensor.dtype != dtype:
+            raise ValueError(
+                f"A batch of {task.name} has {name} of shape {tuple(tensor.shape)} and type "
+                f"{tensor.dtype}; they must be {shape} and {dtype}."
+            )
+
+
+def _is_binary(tensor: Tensor) -> bool:
+    return bool(((tensor == 0) | (tensor == 1)).all())

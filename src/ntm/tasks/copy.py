@@ -1,0 +1,95 @@
+"""Copy (section 4.1): hear a sequence of random vectors, then say it."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import torch
+
+from ntm.tasks.base import Batch, Task, bit_names
+from ntm.tasks.sampling import (
+    between,
+    put,
+    random_integers,
+    random_sequences,
+    take_steps,
+    time_steps,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Copy(Task):
+    """Repeat a sequence of random binary vectors after its end.
+
+    Three vectors of four bits; time runs to the right, a blank is not scored:
+
+        input    bit 1   # . # . . . .
+                 bit 2   . # # . . . .
+                 bit 3   # # . . . . .
+                 bit 4   . . # . . . .
+                 end     . . . # . . .
+
+        target   bit 1           # . #
+                 bit 2           . # #
+                 bit 3           # # .
+                 bit 4           . . #
+
+    With `start_delimiter` a step with a flag of its own comes before the first vector. With
+    `end_marker` the answer has one more step, on which a channel of its own is one and the bits
+    are zero. Both together are the 10 inputs and 9 outputs that the paper's parameter counts
+    imply; without them the task is what its text describes.
+    """
+
+    name: ClassVar[str] = "copy"
+    axes: ClassVar[tuple[str, ...]] = ("length",)
+
+    bits: int = field(default=8, metadata={"help": "bits of one vector", "at_least": 1})
+    min_length: int = field(
+        default=1, metadata={"help": "fewest vectors of a sequence", "at_least": 1}
+    )
+    max_length: int = field(
+        default=20, metadata={"help": "most vectors of a sequence, included", "at_least": 1}
+    )
+    start_delimiter: bool = field(
+        default=False, metadata={"help": "flag the start of the sequence on a channel of its own"}
+    )
+    end_marker: bool = field(
+        default=False, metadata={"help": "the answer must close with an end marker"}
+    )
+
+    @property
+    def input_channels(self) -> tuple[str, ...]:
+        """The bits, the end delimiter and, if there is one, the start delimiter."""
+        return (*bit_names(self.bits), "end", *(["start"] if self.start_delimiter else []))
+
+    @property
+    def output_channels(self) -> tuple[str, ...]:
+        """The bits and, if there is one, the end marker."""
+        return (*bit_names(self.bits), *(["marker"] if self.end_marker else []))
+
+    @property
+    def mean_scored_steps(self) -> float:
+        """The mean length, and the marker's step."""
+        return (self.min_length + self.max_length) / 2 + self.end_marker
+
+    def draw(self, batch_size: int, generator: torch.Generator) -> Batch:
+        """In time: the start delimiter, the vectors, the end delimiter, the answer."""
+        counts = random_integers(self.min_length, self.max_length, batch_size, generator)
+        vectors = random_sequences(counts, self.bits, generator)
+        first = int(self.start_delimiter)
+        delimiter = first + counts
+        answer = delimiter + 1
+        lengths = answer + counts + int(self.end_marker)
+        time = int(lengths.max())
+
+        inputs = torch.zeros(time, batch_size, self.input_size)
+        inputs[first : first + len(vectors), :, : self.bits] = vectors
+        put(inputs, delimiter, self.bits)
+        if self.start_delimiter:
+            put(inputs, 0, self.bits + 1)
+
+        said = torch.zeros(len(vectors) + 1, batch_size, self.output_size)
+        said[:-1, :, : self.bits] = vectors
+        if self.end_marker:
+            put(said, counts, self.bits)
+        targets = take_steps(said, time_steps(time) - answer)
+        return Batch(inputs, targets, between(answer, lengths), lengths)

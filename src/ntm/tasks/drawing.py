@@ -1,0 +1,80 @@
+"""Problems as text: time runs to the right, one row per channel.
+
+A one is a full block and a zero a dot; real numbers are bars, taller for larger; a blank is a step
+that is not scored. A wrong bit of an answer is the digit that the answer gave, with a caret below.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+ONE = "\N{FULL BLOCK}"
+ZERO = "\N{MIDDLE DOT}"
+BARS = "".join(chr(0x2581 + eighths) for eighths in range(8))
+BLANK = " "
+
+
+class Row(NamedTuple):
+    """One line of a picture: a section, a channel of it, and one character per time step."""
+
+    section: str
+    label: str
+    cells: str
+
+
+def bar(value: float, low: float, high: float) -> str:
+    """A bar whose height shows where the value lies between low and high."""
+    if math.isnan(value):
+        return "?"
+    height = int((value - low) / (high - low) * len(BARS))
+    return BARS[min(max(height, 0), len(BARS) - 1)]
+
+
+def values(channel: Sequence[float]) -> str:
+    """A channel of the input: blocks and dots if it is binary, bars if it is not."""
+    if set(channel) <= {0.0, 1.0}:
+        return "".join(ONE if value else ZERO for value in channel)
+    reach = max(abs(value) for value in channel)
+    return "".join(bar(value, -reach, reach) if value else ZERO for value in channel)
+
+
+def target(channel: Sequence[float], scored: Sequence[float]) -> str:
+    """A channel of the target, blank where it is not scored."""
+    cells = zip(channel, scored, strict=True)
+    return "".join((ONE if bit else ZERO) if counts else BLANK for bit, counts in cells)
+
+
+def answer(logits: Sequence[float], channel: Sequence[float], scored: Sequence[float]) -> str:
+    """A channel of an answer to that target; wrong bits are digits."""
+    cells = zip(logits, channel, scored, strict=True)
+    return "".join(_answer_bit(logit, bit) if counts else BLANK for logit, bit, counts in cells)
+
+
+def carets(answers: Iterable[str]) -> str:
+    """A caret under every step at which some channel's answer is wrong."""
+    return "".join("^" if set(step) & set("01?") else BLANK for step in zip(*answers, strict=True))
+
+
+def fold(rows: Sequence[Row], columns: int = 100) -> str:
+    """The rows as aligned text; time steps beyond the given columns go on in panels below."""
+    section = max(len(row.section) for row in rows)
+    label = max(len(row.label) for row in rows)
+    panels = []
+    for start in range(0, len(rows[0].cells), columns):
+        lines, named = [], ""
+        for row in rows:
+            heading = row.section if row.section != named else ""
+            named = row.section
+            cells = row.cells[start : start + columns]
+            lines.append(f"{heading:<{section}}  {row.label:<{label}}  {cells}".rstrip())
+        panels.append("\n".join(lines))
+    return "\n\n".join(panels)
+
+
+def _answer_bit(logit: float, bit: float) -> str:
+    if math.isnan(logit):
+        return "?"
+    said = logit > 0
+    if said == bool(bit):
+        return ONE if said else ZERO
+    return "1" if said else "0"

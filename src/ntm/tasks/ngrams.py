@@ -1,0 +1,121 @@
+"""Dynamic n-grams (section 4.4): predict the bits of a source that is new every time."""
+
+import math
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from ntm.tasks import drawing
+from ntm.tasks.base import Batch, Task, cost_in_bits
+from ntm.tasks.drawing import Row
+
+
+@dataclass(frozen=True, kw_only=True)
+class NGrams(Task):
+    """See one bit after another of a random source, and predict the next each time.
+
+    The start of a sequence; the target is the input one step ahead:
+
+        input    bit       . # # . # . . # # .
+        target   next bit  # # . # . . # # . #
+
+    The source of a sequence is a table with the probability of a one after each of the 2^context
+    possible contexts, each drawn from Beta(1/2, 1/2). The first `context` bits are fair. A
+    sequence of 200 bits makes 199 predictions, of bits 2 to 200, all scored.
+
+    No predictor that must learn the source from the sequence beats `optimal_probabilities`; the
+    best possible cost differs widely between sequences (by 36 bits, one standard deviation), so
+    compare a network with `optimal_bits` of the same batch.
+    """
+
+    name: ClassVar[str] = "ngrams"
+    axes: ClassVar[tuple[str, ...]] = ("length",)
+
+    length: int = field(default=200, metadata={"help": "bits of a sequence", "at_least": 2})
+    context: int = field(
+        default=5,
+        metadata={
+            "help": "preceding bits that decide the odds of the next",
+            "at_least": 0,
+            "at_most": 16,
+        },
+    )
+
+    @property
+    def input_channels(self) -> tuple[str, ...]:
+        """The bit that is observed."""
+        return ("bit",)
+
+    @property
+    def output_channels(self) -> tuple[str, ...]:
+        """The bit that comes next."""
+        return ("next bit",)
+
+    @property
+    def mean_scored_steps(self) -> float:
+        """Every bit but the first is predicted."""
+        return self.length - 1
+
+    def draw(self, batch_size: int, generator: torch.Generator) -> Batch:
+        """Bits 1 to length - 1 are observed, bits 2 to length are the targets."""
+        bits = self._draw_bits(batch_size, generator).unsqueeze(-1)
+        mask = torch.ones(self.length - 1, batch_size)
+        lengths = torch.full((batch_size,), self.length - 1)
+        # Not views of one another: a caller may change the inputs and keep the targets.
+        return Batch(bits[:-1].clone(), bits[1:].clone(), mask, lengths)
+
+    def optimal_probabilities(self, batch: Batch) -> Tensor:
+        """The best possible P(next bit = 1) given the bits so far: (time, batch, 1).
+
+        After N1 ones and N0 zeros in the present context it is (N1 + 1/2) / (N1 + N0 + 1). Before
+        the first full context nothing is counted, and it is 1/2.
+        """
+        contexts = 2**self.context
+        # Every sequence has counters of its own, one per context; `cell` is the present one.
+        own = torch.arange(batch.batch_size, device=batch.inputs.device) * contexts
+        ones = torch.full((batch.batch_size * contexts,), 0.5, device=own.device)
+        seen = torch.ones_like(ones)
+        cell, history = own, torch.zeros_like(own)
+        probabilities = []
+        for step, bit in enumerate(batch.inputs[..., 0].unbind()):
+            if step >= self.context:
+                ones[cell] += bit
+                seen[cell] += 1
+            history = (2 * history + bit.long()) % contexts
+            cell = own + history
+            probabilities.append(ones[cell] / seen[cell])
+        return torch.stack(probabilities).unsqueeze(-1)
+
+    def optimal_bits(self, batch: Batch) -> Tensor:
+        """The cost of the optimal predictions on these very sequences: (batch,) bits."""
+        return cost_in_bits(torch.logit(self.optimal_probabilities(batch)), batch)
+
+    def picture(self, problem: Batch, logits: Tensor | None) -> list[Row]:
+        """The predictions matter more than the guesses: they are drawn below the optimal ones."""
+        rows = super().picture(problem, logits)
+        chances = {"optimal": self.optimal_probabilities(problem)}
+        if logits is not None:
+            chances["answer"] = torch.sigmoid(logits)
+        for label, probabilities in chances.items():
+            cells = "".join(drawing.bar(p, 0.0, 1.0) for p in probabilities.flatten().tolist())
+            rows.append(Row("P(1)", label, cells))
+        return rows
+
+    def _draw_bits(self, batch_size: int, generator: torch.Generator) -> Tensor:
+        """Bits of a new random source per sequence: (length, batch) float32."""
+        contexts = 2**self.context
+        # Beta(1/2, 1/2) is the arcsine law: the squared sine of a uniform angle.
+        angles = torch.rand(batch_size * contexts, generator=generator) * (math.pi / 2)
+        table = angles.sin_().square_()
+        chances = torch.rand(self.length, batch_size, generator=generator)
+        own = torch.arange(batch_size) * contexts
+        history = torch.zeros_like(own)
+        fair = torch.full((batch_size,), 0.5)
+        bits = []
+        for step, chance in enumerate(chances.unbind()):
+            odds = fair if step < self.context else table.index_select(0, own + history)
+            bits.append(chance < odds)
+            history = torch.add(bits[-1], history, alpha=2) & (contexts - 1)
+        return torch.stack(bits).float()

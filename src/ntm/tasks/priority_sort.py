@@ -1,0 +1,86 @@
+"""Priority sort (section 4.5): hear vectors with priorities, say them from the highest down."""
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import torch
+
+from ntm.tasks.base import Batch, Task, bit_names
+from ntm.tasks.sampling import random_bits, take_steps
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrioritySort(Task):
+    """Say the binary vectors of highest priority, highest first.
+
+    Four vectors of three bits, of which the two of highest priority are the answer:
+
+        input    bit 1      #    .    #    .    .   .   .
+                 bit 2      .    #    #    .    .   .   .
+                 bit 3      .    #    .    #    .   .   .
+                 priority   .3   -.8  .9   -.1  .   .   .
+                 delimiter  .    .    .    .    #   .   .
+
+        target   bit 1                              #   #
+                 bit 2                              #   .
+                 bit 3                              .   .
+
+    Priorities are uniform between -1 and 1; of equal ones the earlier goes first. Vectors move as
+    a whole.
+    """
+
+    name: ClassVar[str] = "priority-sort"
+    axes: ClassVar[tuple[str, ...]] = ("length",)
+
+    bits: int = field(default=8, metadata={"help": "bits of one vector", "at_least": 1})
+    length: int = field(default=20, metadata={"help": "vectors of the input", "at_least": 1})
+    answers: int = field(
+        default=16,
+        metadata={"help": "vectors of the answer, those of highest priority", "at_least": 1},
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.answers > self.length:
+            raise ValueError(
+                f"answers is {self.answers} and length is {self.length}; "
+                f"give at most as many answers as there are vectors."
+            )
+
+    @property
+    def input_channels(self) -> tuple[str, ...]:
+        """The bits, the priority and the delimiter."""
+        return (*bit_names(self.bits), "priority", "delimiter")
+
+    @property
+    def output_channels(self) -> tuple[str, ...]:
+        """The bits."""
+        return bit_names(self.bits)
+
+    @property
+    def mean_scored_steps(self) -> float:
+        """One step per answer."""
+        return self.answers
+
+    def fields_at(self, axis: str, value: int) -> dict[str, Any]:
+        """The answers keep their share of the vectors (16 of 20 become 32 of 40)."""
+        share = round(value * self.answers / self.length)
+        return {axis: value, "answers": max(share, 1)}
+
+    def draw(self, batch_size: int, generator: torch.Generator) -> Batch:
+        """In time: the vectors with their priorities, the delimiter, the answers."""
+        vectors = random_bits(self.length, batch_size, self.bits, generator=generator)
+        priorities = torch.rand(self.length, batch_size, generator=generator) * 2 - 1
+        order = priorities.argsort(dim=0, descending=True, stable=True)
+        time = self.length + 1 + self.answers
+
+        inputs = torch.zeros(time, batch_size, self.input_size)
+        inputs[: self.length, :, : self.bits] = vectors
+        inputs[: self.length, :, self.bits] = priorities
+        inputs[self.length, :, self.bits + 1] = 1.0
+
+        targets = torch.zeros(time, batch_size, self.output_size)
+        targets[-self.answers :] = take_steps(vectors, order[: self.answers])
+        mask = torch.zeros(time, batch_size)
+        mask[-self.answers :] = 1.0
+        return Batch(inputs, targets, mask, torch.full((batch_size,), time))

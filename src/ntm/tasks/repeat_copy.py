@@ -1,0 +1,172 @@
+"""Repeat copy (section 4.2): hear a sequence and a number, say the sequence that many times."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from ntm.tasks.base import Batch, Task, bit_names
+from ntm.tasks.sampling import (
+    between,
+    put,
+    random_integers,
+    random_sequences,
+    take_steps,
+    time_steps,
+)
+from ntm.tasks.settings import check_order
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepeatCopy(Task):
+    """Repeat a sequence of random binary vectors a given number of times, then mark the end.
+
+    Two vectors of three bits, three times; x is the normalised repeat number:
+
+        input    bit 1      # . . . . . . . . .
+                 bit 2      . # . . . . . . . .
+                 bit 3      # # . . . . . . . .
+                 delimiter  . . # . . . . . . .
+                 repeats    . . x . . . . . . .
+
+        target   bit 1            # . # . # . .
+                 bit 2            . # . # . # .
+                 bit 3            # # # # # # .
+                 marker           . . . . . . #
+
+    The number is shifted and scaled to mean zero and variance one over the repeats that are
+    sampled, or over `scale_min_repeats` to `scale_max_repeats` where these are given: a network
+    must be evaluated with the scale it was trained with. `task.at(repeats=20)` sees to that.
+
+    With `delimiter="start"` the flag comes on a step of its own before the first vector, and the
+    number alone ends the sequence.
+    """
+
+    name: ClassVar[str] = "repeat-copy"
+    axes: ClassVar[tuple[str, ...]] = ("length", "repeats")
+
+    bits: int = field(default=6, metadata={"help": "bits of one vector", "at_least": 1})
+    min_length: int = field(
+        default=1, metadata={"help": "fewest vectors of a sequence", "at_least": 1}
+    )
+    max_length: int = field(
+        default=10, metadata={"help": "most vectors of a sequence, included", "at_least": 1}
+    )
+    min_repeats: int = field(default=1, metadata={"help": "fewest repeats", "at_least": 1})
+    max_repeats: int = field(default=10, metadata={"help": "most repeats, included", "at_least": 1})
+    scale_min_repeats: int | None = field(
+        default=None,
+        metadata={
+            "help": "fewest repeats of the range that normalises the number; "
+            "none: that of min_repeats",
+            "at_least": 1,
+        },
+    )
+    scale_max_repeats: int | None = field(
+        default=None,
+        metadata={
+            "help": "most repeats of the range that normalises the number; "
+            "none: that of max_repeats",
+            "at_least": 1,
+        },
+    )
+    delimiter: str = field(
+        default="end",
+        metadata={
+            "help": "end: the delimiter comes with the repeat number; start: before the sequence",
+            "choices": ("end", "start"),
+        },
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        low, high = self.scale_range
+        check_order("scale_min_repeats", low, "scale_max_repeats", high)
+        if self.delimiter == "start" and (low + high) % 2 == 0:
+            raise ValueError(
+                f"delimiter is 'start' and repeats are normalised over {low} to {high}, so "
+                f"{(low + high) // 2} repeats would be the number zero and the network could not "
+                f"see where the sequence ends; give a range with an even count of repeats."
+            )
+
+    @property
+    def scale_range(self) -> tuple[int, int]:
+        """The fewest and most repeats of the range that normalises the number."""
+        low, high = self.scale_min_repeats, self.scale_max_repeats
+        return (
+            self.min_repeats if low is None else low,
+            self.max_repeats if high is None else high,
+        )
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """Mean and standard deviation of the repeat number over `scale_range`."""
+        low, high = self.scale_range
+        # Of n successive whole numbers the variance is (n^2 - 1) / 12; a single one has none.
+        deviation = math.sqrt(((high - low + 1) ** 2 - 1) / 12) or 1.0
+        return (low + high) / 2, deviation
+
+    def normalised(self, repeats: Tensor) -> Tensor:
+        """Repeat numbers as the network sees them: mean 0, variance 1 over `scale_range`."""
+        mean, deviation = self.scale
+        return (repeats - mean) / deviation
+
+    @property
+    def input_channels(self) -> tuple[str, ...]:
+        """The bits, the delimiter and the normalised repeat number."""
+        return (*bit_names(self.bits), "delimiter", "repeats")
+
+    @property
+    def output_channels(self) -> tuple[str, ...]:
+        """The bits and the end marker."""
+        return (*bit_names(self.bits), "marker")
+
+    @property
+    def mean_scored_steps(self) -> float:
+        """Lengths and repeats are independent, so their means multiply; the marker is one more."""
+        mean_length = (self.min_length + self.max_length) / 2
+        mean_repeats = (self.min_repeats + self.max_repeats) / 2
+        return mean_length * mean_repeats + 1
+
+    def fields_at(self, axis: str, value: int) -> dict[str, Any]:
+        """Whatever the axis, the scale of the repeat number stays."""
+        low, high = self.scale_range
+        scale = {"scale_min_repeats": low, "scale_max_repeats": high}
+        return super().fields_at(axis, value) | scale
+
+    def draw(self, batch_size: int, generator: torch.Generator) -> Batch:
+        """In time: the vectors, the number, the answer, its end marker."""
+        counts = random_integers(self.min_length, self.max_length, batch_size, generator)
+        repeats = random_integers(self.min_repeats, self.max_repeats, batch_size, generator)
+        vectors = random_sequences(counts, self.bits, generator)
+        first = int(self.delimiter == "start")
+        number = first + counts
+        answer = number + 1
+        marker = answer + counts * repeats
+        lengths = marker + 1
+        time = int(lengths.max())
+
+        inputs = torch.zeros(time, batch_size, self.input_size)
+        inputs[first : first + len(vectors), :, : self.bits] = vectors
+        put(inputs, number if self.delimiter == "end" else 0, self.bits)
+        put(inputs, number, self.bits + 1, self.normalised(repeats))
+
+        # What there is to say: the vectors and, as a last step, the marker.
+        said = torch.zeros(len(vectors) + 1, batch_size, self.output_size)
+        said[:-1, :, : self.bits] = vectors
+        said[-1, :, self.bits] = 1.0
+        mask = between(answer, lengths)
+        position = (time_steps(time) - answer).remainder_(counts)
+        position[marker, torch.arange(batch_size)] = len(vectors)
+        targets = take_steps(said, position.masked_fill_(mask == 0, -1))
+        return Batch(inputs, targets, mask, lengths)
+
+    def title(self, problem: Batch) -> str:
+        """The heading says what the picture shows only as the height of a bar."""
+        mean, deviation = self.scale
+        number = float(problem.inputs[..., self.bits + 1].sum())
+        repeats = round(number * deviation + mean)
+        length = (int(problem.mask.sum()) - 1) // repeats
+        return f"{self.name}: {length} vectors, {repeats} times"

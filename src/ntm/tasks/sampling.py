@@ -1,0 +1,66 @@
+"""The few vectorised steps that every sampler is made of.
+
+Time is the first axis and the batch the second, as in a Batch. Nothing here loops over sequences.
+"""
+
+import torch
+from torch import Tensor
+
+
+def random_integers(low: int, high: int, count: int, generator: torch.Generator) -> Tensor:
+    """Uniform whole numbers from low to high, both included: (count,) int64."""
+    return torch.randint(low, high + 1, (count,), generator=generator)
+
+
+def random_bits(*shape: int, generator: torch.Generator) -> Tensor:
+    """Fair random bits, 0.0 or 1.0, of the given shape: float32."""
+    count = torch.Size(shape).numel()
+    # One draw gives eight bits: the random numbers are the dear part of a sampler.
+    octets = torch.randint(0, 256, (-(-count // 8), 1), dtype=torch.uint8, generator=generator)
+    bits = (octets >> torch.arange(8, dtype=torch.uint8)) & 1
+    return bits.view(-1)[:count].view(shape).float()
+
+
+def random_sequences(lengths: Tensor, bits: int, generator: torch.Generator) -> Tensor:
+    """Random binary vectors, zero beyond each sequence's length: (longest, batch, bits).
+
+    lengths: (batch,) int64.
+    """
+    longest, batch_size = int(lengths.max()), len(lengths)
+    vectors = random_bits(longest, batch_size, bits, generator=generator)
+    return vectors.masked_fill_((time_steps(longest) >= lengths).unsqueeze(-1), 0.0)
+
+
+def time_steps(count: int) -> Tensor:
+    """The steps 0 to count - 1 as a column that broadcasts against a batch: (count, 1) int64."""
+    return torch.arange(count).unsqueeze(1)
+
+
+def between(start: Tensor | int, stop: Tensor) -> Tensor:
+    """1.0 at the steps from start up to, not including, stop: (latest stop, batch) float32.
+
+    start, stop: (batch,) int64, a step for every sequence; start may be one step for all.
+    """
+    step = time_steps(int(stop.max()))
+    return ((step >= start) & (step < stop)).float()
+
+
+def take_steps(sequence: Tensor, position: Tensor) -> Tensor:
+    """Row `position[t, b]` of sequence b at step t; zeros where the position is outside.
+
+    sequence: (steps, batch, width); position: (time, batch) int64; result: (time, batch, width).
+    """
+    steps, batch_size, width = sequence.shape
+    # A step of zeros at the end is where the outside positions look.
+    padded = torch.cat([sequence, sequence.new_zeros(1, batch_size, width)])
+    inside = (position >= 0) & (position < steps)
+    row = torch.where(inside, position, steps).mul_(batch_size).add_(torch.arange(batch_size))
+    return padded.view(-1, width).index_select(0, row.view(-1)).view(*position.shape, width)
+
+
+def put(tensor: Tensor, step: Tensor | int, channel: int, value: Tensor | float = 1.0) -> None:
+    """Write one value per sequence: `tensor[step[b], b, channel] = value[b]`, in place.
+
+    tensor: (time, batch, channels); step, value: (batch,), or one for all sequences.
+    """
+    tensor[step, torch.arange(tensor.shape[1]), channel] = value

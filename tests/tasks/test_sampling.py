@@ -1,0 +1,88 @@
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ntm.tasks import (
+    between,
+    put,
+    random_bits,
+    random_integers,
+    random_sequences,
+    take_steps,
+    time_steps,
+)
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def test_random_integers_include_both_ends() -> None:
+    values = random_integers(3, 7, 1000, generator())
+    assert values.dtype == torch.int64
+    assert set(values.tolist()) == {3, 4, 5, 6, 7}
+
+
+@pytest.mark.parametrize("shape", [(1,), (5, 3, 7), (2, 11), (8,)])
+def test_random_bits_have_the_shape_asked_for(shape: tuple[int, ...]) -> None:
+    bits = random_bits(*shape, generator=generator())
+    assert bits.shape == shape
+    assert bits.dtype == torch.float32
+    assert set(bits.unique().tolist()) <= {0.0, 1.0}
+
+
+def test_random_bits_are_fair_and_uncorrelated_with_their_neighbours() -> None:
+    count = 80_000
+    bits = random_bits(count, generator=generator())
+    five_sigma = 5 * 0.5 / count**0.5
+    assert abs(bits.mean() - 0.5) < five_sigma
+    for distance in range(1, 17):
+        agree = (bits[distance:] == bits[:-distance]).float().mean()
+        assert abs(agree - 0.5) < five_sigma
+
+
+def test_random_sequences_are_zero_beyond_their_lengths_and_random_within() -> None:
+    lengths = torch.tensor([2, 5, 3])
+    drawn = torch.stack([random_sequences(lengths, 7, generator(seed)) for seed in range(100)])
+    assert drawn.shape == (100, 5, 3, 7)
+    ever_one = drawn.any(dim=0)
+    within = (torch.arange(5).unsqueeze(1) < lengths).unsqueeze(-1).expand(5, 3, 7)
+    assert torch.equal(ever_one, within)
+
+
+def test_between_marks_the_steps_of_each_sequence() -> None:
+    marked = between(torch.tensor([0, 2]), torch.tensor([1, 5]))
+    assert marked.T.tolist() == [[1, 0, 0, 0, 0], [0, 0, 1, 1, 1]]
+
+
+def test_put_writes_one_value_per_sequence() -> None:
+    tensor = torch.zeros(3, 2, 2)
+    put(tensor, torch.tensor([2, 0]), 1, torch.tensor([5.0, 7.0]))
+    put(tensor, 1, 0)
+    assert tensor[:, 0].tolist() == [[0, 0], [1, 0], [0, 5]]
+    assert tensor[:, 1].tolist() == [[0, 7], [1, 0], [0, 0]]
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    steps=st.integers(1, 7),
+    batch=st.integers(1, 5),
+    width=st.integers(1, 3),
+    time=st.integers(1, 11),
+    seed=st.integers(0, 100),
+)
+def test_take_steps_equals_a_loop(steps: int, batch: int, width: int, time: int, seed: int) -> None:
+    sequence = torch.rand(steps, batch, width, generator=generator(seed))
+    position = torch.randint(-3, steps + 3, (time, batch), generator=generator(seed))
+    taken = take_steps(sequence, position)
+    assert taken.shape == (time, batch, width)
+    for t in range(time):
+        for b in range(batch):
+            p = int(position[t, b])
+            expected = sequence[p, b] if 0 <= p < steps else torch.zeros(width)
+            assert torch.equal(taken[t, b], expected)
+
+
+def test_time_steps_is_a_column() -> None:
+    assert time_steps(3).tolist() == [[0], [1], [2]]
