@@ -110,7 +110,7 @@ def run(
     logits, *final, tape = forward(x, lengths, weights, start, lstm, shifts, scalar, keep)
     recorded = {}
     if record:
-        sizes = _sizes(x, weights, start, lstm, shifts, scalar)
+        sizes = make_sizes(x.shape[2], weights, start, lstm, shifts, scalar)
         recorded = _record(sizes, x, lengths, start, tape, record_memory)
     return logits, type(state)(*final), recorded
 
@@ -130,7 +130,7 @@ def forward(
     steps, batch_size = x.shape[:2]
     weights, start = [w.contiguous() for w in weights], [s.contiguous() for s in start]
     x = x if x.stride(2) == 1 else x.contiguous()
-    sizes = _sizes(x, weights, start, lstm, shifts, scalar_shift)
+    sizes = make_sizes(x.shape[2], weights, start, lstm, shifts, scalar_shift)
     logits = x.new_zeros(steps, batch_size, sizes_of(weights, start).outputs)
     final = [torch.empty_like(part) for part in start]
     tape = x.new_empty(_loaded.module.tape_size(sizes, steps, batch_size, keep))
@@ -167,7 +167,7 @@ def backward(
     dx = torch.zeros_like(x, memory_format=torch.contiguous_format)
     dweights, dstart = _empty_like(weights), _empty_like(start)
     function("backward", x.dtype)(
-        _sizes(x, weights, start, lstm, shifts, scalar_shift),
+        make_sizes(x.shape[2], weights, start, lstm, shifts, scalar_shift),
         *(steps, batch_size, _address(lengths), torch.get_num_threads()),
         _addresses(weights),
         *(tape.data_ptr(), dlogits.data_ptr(), _addresses(dfinal), dx.data_ptr()),
@@ -284,18 +284,19 @@ def _padded(count: int) -> int:
     return (count + 15) // 16 * 16
 
 
-def _sizes(
-    x: Tensor,
+def make_sizes(
+    inputs: int,
     weights: Sequence[Tensor],
     start: Sequence[Tensor],
     lstm: bool,
     shifts: Sequence[int],
     scalar_shift: bool,
 ) -> Any:
+    """The extension's own description of a network; `start` may be any state of it."""
     sizes = sizes_of(weights, start)
     return _loaded.module.Sizes(
         lstm=lstm,
-        inputs=x.shape[2],
+        inputs=inputs,
         outputs=sizes.outputs,
         units=sizes.units,
         layers=sizes.layers,

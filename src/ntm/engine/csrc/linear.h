@@ -3,11 +3,21 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 
 #include "contract.h"
 #include "simd.h"
 
 namespace ntm::NTM_TARGET {
+
+// Uninitialised memory: every element is written before it is read.
+template <typename T>
+using Buffer = std::unique_ptr<T[]>;
+
+template <typename T>
+Buffer<T> buffer(Index count) {
+  return Buffer<T>(new T[count]);
+}
 
 // Columns are handled in panels of 16, and rows that the kernels own are padded to whole panels.
 constexpr Index kPanel = 16;
@@ -38,49 +48,50 @@ Right<T> rows_of(const T* data, Index stride) {
 // Where the sums start: at a bias per column, at what the result holds, or at zero.
 enum class From { zero, bias, result };
 
-// `rows` x `panels` panels of the result, held in registers while the depth runs.
+// `rows` x `panels` panels of the result, held in registers while the depth runs. `columns` of them are stored.
 template <typename T, int rows, int panels>
-inline void multiply_tile(T* result, Index stride, Left<T> a, Right<T> b, Index depth, From from,
-                          const T* bias, Index columns) {
-  constexpr int lanes = kLanes<T>, vectors = kPanel / lanes * panels;
-  const auto offset = [](int v) { return v * lanes % kPanel; };
-  const auto panel = [](int v) { return v * lanes / kPanel; };
+inline void multiply_tile(T* result, Index stride, Left<T> a, Right<T> b, Index depth, From from, const T* bias,
+                          Index columns) {
+  constexpr int lanes = kLanes<T>, per_panel = kPanel / lanes, vectors = per_panel * panels;
+  const auto width_at = [&](int v) { return int(std::clamp<Index>(columns - v * lanes, 0, lanes)); };
   Vec<T> sum[rows][vectors];
   for (int r = 0; r < rows; ++r)
     for (int v = 0; v < vectors; ++v) {
-      const T* start = from == From::bias ? bias + v * lanes : result + r * stride + v * lanes;
-      const int left = int(std::clamp<Index>(columns - v * lanes, 0, lanes));
-      sum[r][v] = from == From::zero ? Vec<T>{} : left == lanes ? load(start) : load_partial(start, left);
+      const T* start = (from == From::bias ? bias : result + r * stride) + v * lanes;
+      sum[r][v] = from == From::zero ? Vec<T>{} : width_at(v) == lanes ? load(start) : load_partial(start, width_at(v));
     }
+  const T* left[rows];
+  const T* right[panels];
+  for (int r = 0; r < rows; ++r) left[r] = a.data + r * a.row_stride;
+  for (int p = 0; p < panels; ++p) right[p] = b.data + p * b.panel_stride;
   for (Index k = 0; k < depth; ++k) {
-    Vec<T> right[vectors];
-    for (int v = 0; v < vectors; ++v)
-      right[v] = load(b.data + panel(v) * b.panel_stride + k * b.depth_stride + offset(v));
-    for (int r = 0; r < rows; ++r) {
-      const T left = a.data[r * a.row_stride + k * a.depth_stride];
-      for (int v = 0; v < vectors; ++v) sum[r][v] += left * right[v];
+    for (int v = 0; v < vectors; ++v) {
+      const Vec<T> values = load(right[v / per_panel] + v % per_panel * lanes);
+      for (int r = 0; r < rows; ++r) sum[r][v] += *left[r] * values;
     }
+    for (int r = 0; r < rows; ++r) left[r] += a.depth_stride;
+    for (int p = 0; p < panels; ++p) right[p] += b.depth_stride;
   }
   for (int r = 0; r < rows; ++r)
     for (int v = 0; v < vectors; ++v) {
-      const int left = int(std::clamp<Index>(columns - v * lanes, 0, lanes));
       T* end = result + r * stride + v * lanes;
-      left == lanes ? store<T>(end, sum[r][v]) : store_partial<T>(end, sum[r][v], left);
+      width_at(v) == lanes ? store<T>(end, sum[r][v]) : store_partial<T>(end, sum[r][v], width_at(v));
     }
 }
 
-// One block of rows across all columns: as many panels at a time as the registers hold.
-template <typename T, int rows>
-inline void multiply_rows(T* result, Index stride, Left<T> a, Right<T> b, Index columns, Index depth,
-                          From from, const T* bias) {
-  constexpr int panels = std::max<int>(1, 8 * kLanes<T> / (rows * kPanel));
-  Index column = 0;
-  const auto right = [&] { return Right<T>{b.data + column / kPanel * b.panel_stride, b.depth_stride, b.panel_stride}; };
-  const auto at = [&](Index c) { return from == From::bias ? bias + c : nullptr; };
-  for (; column + panels * kPanel <= columns; column += panels * kPanel)
-    multiply_tile<T, rows, panels>(result + column, stride, a, right(), depth, from, at(column), panels * kPanel);
-  for (; column < columns; column += kPanel)
-    multiply_tile<T, rows, 1>(result + column, stride, a, right(), depth, from, at(column), columns - column);
+// One block of rows across all columns: as many panels at a time as the registers hold, then fewer.
+template <typename T, int rows, int panels = std::max<int>(1, 8 * kLanes<T> / (rows * kPanel))>
+inline void multiply_rows(T* result, Index stride, Left<T> a, Right<T> b, Index columns, Index depth, From from,
+                          const T* bias) {
+  constexpr Index wide = panels * kPanel;
+  while (columns >= wide || (panels == 1 && columns > 0)) {
+    multiply_tile<T, rows, panels>(result, stride, a, b, depth, from, bias, columns);
+    result += wide;
+    if (from == From::bias) bias += wide;
+    b.data += panels * b.panel_stride;
+    columns -= wide;
+  }
+  if constexpr (panels > 1) multiply_rows<T, rows, panels / 2>(result, stride, a, b, columns, depth, from, bias);
 }
 
 // result (rows x columns) = [bias or result +] a (rows x depth) * b (depth x columns)
@@ -107,7 +118,7 @@ class Packed {
   static Packed forward(const T* weight, const T* bias, Index outputs, Index inputs) {
     Packed packed(inputs, outputs);
     for (Index o = 0; o < outputs; ++o) {
-      T* column = packed.data_.data() + o / kPanel * inputs * kPanel + o % kPanel;
+      T* column = packed.data_.get() + o / kPanel * inputs * kPanel + o % kPanel;
       for (Index i = 0; i < inputs; ++i) column[i * kPanel] = weight[o * inputs + i];
     }
     packed.bias_.assign(padded(outputs), T(0));
@@ -121,21 +132,22 @@ class Packed {
     for (Index o = 0; o < outputs; ++o)
       for (Index i = 0; i < inputs; i += kPanel)
         std::copy(weight + o * inputs + i, weight + o * inputs + std::min(i + kPanel, inputs),
-                  packed.data_.data() + i * outputs + o * kPanel);
+                  packed.data_.get() + i * outputs + o * kPanel);
     return packed;
   }
 
   // `rows` rows of x, `x_stride` apart, to rows of y. y's rows are written up to `columns`.
   void apply(T* y, Index y_stride, const T* x, Index x_stride, Index rows, Index columns) const {
-    multiply<T>(y, y_stride, {x, x_stride, 1}, {data_.data(), kPanel, depth_ * kPanel}, rows, columns, depth_,
+    multiply<T>(y, y_stride, {x, x_stride, 1}, {data_.get(), kPanel, depth_ * kPanel}, rows, columns, depth_,
                 bias_.empty() ? From::zero : From::bias, bias_.data());
   }
 
  private:
-  Packed(Index depth, Index columns) : depth_(depth), data_(depth * padded(columns)) {}
+  Packed(Index depth, Index columns) : depth_(depth), data_(buffer<T>(depth * padded(columns))) {}
 
   Index depth_;
-  std::vector<T> data_, bias_;
+  Buffer<T> data_;
+  std::vector<T> bias_;
 };
 
 // dweight (outputs x inputs) = dy^T x and dbias = column sums of dy, over `rows` rows of each; x's rows are padded.

@@ -11,18 +11,21 @@ namespace ntm::NTM_TARGET {
 template <typename T>
 using Scratch = std::vector<T>;
 
-// A head loop whose count is known at compile time where it is one, as it mostly is.
+// Calls function(count), with the count known at compile time where it is small, as it mostly is.
 template <typename Function>
-void with_head_count(Index heads, const Function& function) {
-  if (heads == 1)
+void with_count(Index count, const Function& function) {
+  if (count == 1)
     function(std::integral_constant<Index, 1>{});
+  else if (count == 2)
+    function(std::integral_constant<Index, 2>{});
   else
-    function(heads);
+    function(count);
 }
 
 // result[h, m] = sum over n of a[h, n] b[m, n]
 template <typename T>
-void row_products(T* result, Index result_stride, const T* a, Index heads, const T* b, Index width, Index row) {
+void row_products(T* __restrict result, Index result_stride, const T* __restrict a, Index heads, const T* __restrict b,
+                  Index width, Index row) {
   constexpr Index lanes = kLanes<T>, block = 4;
   for (Index h = 0; h < heads; ++h, a += row, result += result_stride) {
     Index m = 0;
@@ -70,57 +73,63 @@ void inverse_norms(T* result, const T* memory, const Plan& plan) {
 // Equations 3 and 4: memory = previous * product of (1 - w e) + sum of w a, over the write heads.
 // `heads` points to the squashed values of the first write head.
 template <typename T>
-void write(T* memory, const T* previous, const T* weightings, const T* heads, const Plan& plan) {
+void write(T* __restrict memory, const T* __restrict previous, const T* __restrict weightings,
+           const T* __restrict heads, const Plan& plan) {
   constexpr Index lanes = kLanes<T>;
-  const HeadLayout& at = plan.write.squashed;
-  with_head_count(plan.write_heads, [&](auto count) {
+  const HeadLayout at = plan.write.squashed;
+  const Index row = plan.row;
+  with_count(plan.write_heads, [=](auto count) {
     for (Index m = 0; m < plan.width; ++m)
-      for (Index n = 0; n < plan.row; n += lanes) {
-        Vec<T> kept = load(previous + m * plan.row + n), added = {};
+      for (Index n = 0; n < row; n += lanes) {
+        Vec<T> kept = load(previous + m * row + n), added = {};
         for (Index h = 0; h < count; ++h) {
-          const Vec<T> weighting = load(weightings + h * plan.row + n);
+          const Vec<T> weighting = load(weightings + h * row + n);
           kept *= T(1) - weighting * heads[h * at.size + at.erase + m];
           added += weighting * heads[h * at.size + at.add + m];
         }
-        store<T>(memory + m * plan.row + n, kept + added);
+        store<T>(memory + m * row + n, kept + added);
       }
   });
 }
 
 // dmemory becomes the gradient of `previous`; dweightings += ; derase and dadd (heads x M) =
+// `room` has space for three vectors per head.
 template <typename T>
-void write_backward(T* dmemory, T* dweightings, T* derase, T* dadd, const T* previous, const T* weightings,
-                    const T* heads, const Plan& plan, Scratch<Vec<T>>& kept_before) {
+void write_backward(T* __restrict dmemory, T* __restrict dweightings, T* __restrict derase, T* __restrict dadd,
+                    const T* __restrict previous, const T* __restrict weightings, const T* __restrict heads,
+                    const Plan& plan, Vec<T>* __restrict room) {
   constexpr Index lanes = kLanes<T>;
-  const HeadLayout& at = plan.write.squashed;
-  with_head_count(plan.write_heads, [&](auto count) {
-    kept_before.resize(3 * count);
-    Vec<T>*before = kept_before.data(), *erase_sum = before + count, *add_sum = erase_sum + count;
-    for (Index m = 0; m < plan.width; ++m) {
-      std::fill(erase_sum, erase_sum + 2 * count, Vec<T>{});
-      for (Index n = 0; n < plan.row; n += lanes) {
-        const Vec<T> d = load(dmemory + m * plan.row + n);
-        Vec<T> kept = load(previous + m * plan.row + n);
+  const HeadLayout at = plan.write.squashed;
+  const Index row = plan.row, width = plan.width;
+  with_count(plan.write_heads, [=](auto count) {
+    Vec<T> few[3 * 2];  // stays in registers, unlike the room that any number of heads needs
+    Vec<T>* const before = std::is_integral_v<decltype(count)> ? room : few;
+    Vec<T>*const erase_sum = before + count, *const add_sum = erase_sum + count;
+    for (Index m = 0; m < width; ++m) {
+      for (Index h = 0; h < count; ++h) erase_sum[h] = add_sum[h] = Vec<T>{};
+      for (Index n = 0; n < row; n += lanes) {
+        const Vec<T> d = load(dmemory + m * row + n);
+        Vec<T> kept = load(previous + m * row + n);
         for (Index h = 0; h < count; ++h) {  // what is left of the value when head h's turn to erase comes
           before[h] = kept;
-          kept *= T(1) - load(weightings + h * plan.row + n) * heads[h * at.size + at.erase + m];
+          kept *= T(1) - load(weightings + h * row + n) * heads[h * at.size + at.erase + m];
         }
         Vec<T> dkept = d;  // gradient of what is left after head h
         for (Index h = count - 1; h >= 0; --h) {
-          const Vec<T> weighting = load(weightings + h * plan.row + n);
+          const Vec<T> weighting = load(weightings + h * row + n);
           const T erase = heads[h * at.size + at.erase + m], add = heads[h * at.size + at.add + m];
           const Vec<T> lost = dkept * before[h];
           erase_sum[h] -= lost * weighting;
           add_sum[h] += d * weighting;
-          T* dweighting = dweightings + h * plan.row + n;
+          T* dweighting = dweightings + h * row + n;
           store<T>(dweighting, load(dweighting) + d * add - lost * erase);
           dkept *= T(1) - weighting * erase;
         }
-        store<T>(dmemory + m * plan.row + n, dkept);
+        store<T>(dmemory + m * row + n, dkept);
       }
       for (Index h = 0; h < count; ++h) {
-        derase[h * plan.width + m] = sum_of<T>(erase_sum[h]);
-        dadd[h * plan.width + m] = sum_of<T>(add_sum[h]);
+        derase[h * width + m] = sum_of<T>(erase_sum[h]);
+        dadd[h * width + m] = sum_of<T>(add_sum[h]);
       }
     }
   });
@@ -128,15 +137,18 @@ void write_backward(T* dmemory, T* dweightings, T* derase, T* dadd, const T* pre
 
 // dmemory += a sum of outer products (columns[j] over m) x (rows[j] over n), minus memory scaled per location.
 template <typename T>
-void memory_gradient(T* dmemory, const T* memory, const T* scale, const T* columns, const T* rows, Index terms,
-                     const Plan& plan) {
+void memory_gradient(T* __restrict dmemory, const T* __restrict memory, const T* __restrict scale,
+                     const T* __restrict columns, const T* __restrict rows, Index terms, const Plan& plan) {
   constexpr Index lanes = kLanes<T>;
-  for (Index m = 0; m < plan.width; ++m)
-    for (Index n = 0; n < plan.row; n += lanes) {
-      Vec<T> d = load(dmemory + m * plan.row + n) - load(memory + m * plan.row + n) * load(scale + n);
-      for (Index j = 0; j < terms; ++j) d += columns[j * plan.width + m] * load(rows + j * plan.row + n);
-      store<T>(dmemory + m * plan.row + n, d);
-    }
+  const Index row = plan.row, width = plan.width;
+  with_count(terms, [=](auto count) {
+    for (Index m = 0; m < width; ++m)
+      for (Index n = 0; n < row; n += lanes) {
+        Vec<T> d = load(dmemory + m * row + n) - load(memory + m * row + n) * load(scale + n);
+        for (Index j = 0; j < count; ++j) d += columns[j * width + m] * load(rows + j * row + n);
+        store<T>(dmemory + m * row + n, d);
+      }
+  });
 }
 
 }  // namespace ntm::NTM_TARGET

@@ -4,21 +4,10 @@
 // once; groups are independent, and threads share them.
 #pragma once
 
-#include <memory>
-
 #include "controllers.h"
 #include "parallel.h"
 
 namespace ntm::NTM_TARGET {
-
-// Uninitialised memory: every element is written before it is read.
-template <typename T>
-using Buffer = std::unique_ptr<T[]>;
-
-template <typename T>
-Buffer<T> buffer(Index count) {
-  return Buffer<T>(new T[count]);
-}
 
 // Sequences per group: few enough to keep all threads busy to the end, enough to feed the matrix products.
 inline Index group_size(const Batch& batch) {
@@ -256,7 +245,7 @@ template <typename T>
 struct BackwardScratch {
   Chain<T> chain;
   Scratch<T> dsquashed, scale, columns, rows, dkeys, derase, dadd, along, tanh_cell;
-  Scratch<Vec<T>> kept_before;
+  Buffer<Vec<T>> room;
 
   explicit BackwardScratch(const Plan& plan)
       : chain(plan),
@@ -266,7 +255,8 @@ struct BackwardScratch {
         rows(2 * std::max(plan.read_heads, plan.write_heads) * plan.row),
         dkeys(std::max(plan.read_heads, plan.write_heads) * plan.width),
         derase(plan.write_heads * plan.width),
-        dadd(plan.write_heads * plan.width) {}
+        dadd(plan.write_heads * plan.width),
+        room(buffer<Vec<T>>(3 * plan.write_heads)) {}
 };
 
 template <typename T>
@@ -387,7 +377,7 @@ class Backward {
                          tape_.read_similarity, tape_.read_weightings, read_heads, plan.read, scratch);
 
     write_backward(dmemory, dwrite, scratch.derase.data(), scratch.dadd.data(), before, write_weightings, write_heads,
-                   plan, scratch.kept_before);
+                   plan, scratch.room.get());
     address_all_backward(dmemory, dwrite, 1, row, previous, before, tape_.inverse_norms + previous * plan.row,
                          tape_.write_similarity, tape_.write_weightings, write_heads, plan.write, scratch);
     const HeadLayout& at = plan.write.squashed;

@@ -25,12 +25,14 @@ struct Simd;
 template <>
 struct Simd<float> {
   typedef float Vec __attribute__((vector_size(NTM_VECTOR_BYTES)));
+  typedef float Unaligned __attribute__((vector_size(NTM_VECTOR_BYTES), aligned(alignof(float))));
   typedef std::int32_t Int __attribute__((vector_size(NTM_VECTOR_BYTES)));
 };
 
 template <>
 struct Simd<double> {
   typedef double Vec __attribute__((vector_size(NTM_VECTOR_BYTES)));
+  typedef double Unaligned __attribute__((vector_size(NTM_VECTOR_BYTES), aligned(alignof(double))));
   typedef std::int64_t Int __attribute__((vector_size(NTM_VECTOR_BYTES)));
 };
 
@@ -42,16 +44,16 @@ using IntVec = typename Simd<T>::Int;
 template <typename T>
 constexpr int kLanes = NTM_VECTOR_BYTES / sizeof(T);
 
+// Through a vector type and not memcpy: the compiler then knows that a store changes no integer, and keeps sizes and
+// strides in registers.
 template <typename T>
 inline Vec<T> load(const T* p) {
-  Vec<T> v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
+  return *reinterpret_cast<const typename Simd<T>::Unaligned*>(p);
 }
 
 template <typename T>
 inline void store(T* p, Vec<T> v) {
-  std::memcpy(p, &v, sizeof v);
+  *reinterpret_cast<typename Simd<T>::Unaligned*>(p) = v;
 }
 
 template <typename T>
