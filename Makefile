@@ -50,6 +50,7 @@ sanitize: .venv/with-dev ## Run the engine's tests on a build that checks memory
 	  -DNTM_SANITIZE=address,undefined
 	@$(BIN)/cmake --build build/sanitize
 	@rm -rf $(SANITIZED) && mkdir -p $(SANITIZED) && cp -R src/ntm $(SANITIZED)
+	@rm -f $(SANITIZED)/ntm/engine/_native_*
 	@$(BIN)/cmake --install build/sanitize --prefix $(SANITIZED)
 	@site=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
 	env PYTHONPATH=$(abspath $(SANITIZED)):$$site ASAN_OPTIONS=detect_leaks=0 \

@@ -62,7 +62,7 @@ def rotate(weighting: Tensor, shift: Tensor, shifts: Sequence[int]) -> Tensor:
 
 
 def sharpen(weighting: Tensor, sharpness: Tensor) -> Tensor:
-    """Equation 9: raise to the power gamma and normalise, in log space so that nothing overflows."""
+    """Equation 9: raise to the power gamma and normalise, in log space, where nothing overflows."""
     return torch.softmax(sharpness.unsqueeze(2) * (weighting + SHARPENING_EPSILON).log(), dim=2)
 
 

@@ -1,9 +1,9 @@
 """One time step of the machine, and its state as a value.
 
-    x_t, r_{t-1}  ->  controller  ->  head parameters
-    M_{t-1}       ->  write heads find their locations, erase and add  ->  M_t
-    M_t           ->  read heads find their locations and read         ->  r_t
-    h_t, r_t      ->  output
+x_t, r_{t-1}  ->  controller  ->  head parameters
+M_{t-1}       ->  write heads find their locations, erase and add  ->  M_t
+M_t           ->  read heads find their locations and read         ->  r_t
+h_t, r_t      ->  output
 """
 
 from typing import NamedTuple

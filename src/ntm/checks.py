@@ -6,13 +6,22 @@ import torch
 from torch import Tensor
 
 from ntm.cell import State
-from ntm.config import NTMConfig
+from ntm.config import SHARPENING_EPSILON, NTMConfig
 
 
 def require_positive(name: str, value: object) -> None:
     """An integer of at least 1."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
+
+
+def require_range(dtype: torch.dtype) -> None:
+    """A dtype that can hold the epsilons of equations 6 and 9; float16 rounds them to zero."""
+    if torch.finfo(dtype).tiny > SHARPENING_EPSILON:
+        raise TypeError(
+            f"The network's parameters must be float32, float64 or bfloat16, got {dtype}, whose "
+            f"range is too small for the addressing. Convert it with net.to(dtype)."
+        )
 
 
 def require_input(x: object, input_size: int, batch_first: bool, like: Tensor) -> None:
@@ -22,12 +31,17 @@ def require_input(x: object, input_size: int, batch_first: bool, like: Tensor) -
     if not isinstance(x, Tensor):
         raise TypeError(f"x must be a tensor {expected}, got {type(x).__name__}.")
     if x.dim() != 3 or x.shape[2] != input_size or 0 in x.shape:
-        raise ValueError(f"x must have the shape {expected}, got {tuple(x.shape)}.")
+        raise ValueError(
+            f"x must have the shape {expected}, at least one step and one sequence; got "
+            f"{tuple(x.shape)}."
+        )
     _require_same_kind("x", x, like)
 
 
 def require_finite(x: Tensor, lengths: Tensor | None) -> None:
     """No NaN or infinity within any sequence; what stands in the padding does not matter."""
+    if torch.compiler.is_compiling():  # a compiled graph cannot branch on values
+        return
     finite = x.isfinite().all(2)
     if lengths is not None:
         finite = finite | (torch.arange(x.shape[0], device=x.device).unsqueeze(1) >= lengths)
@@ -45,19 +59,26 @@ def checked_lengths(
     """Lengths as a (batch,) int64 tensor on x's device, each from 0 to the number of steps."""
     if lengths is None:
         return None
-    tensor = torch.as_tensor(lengths)
-    if tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool:
-        raise TypeError(f"lengths must be integers, got {tensor.dtype}.")
+    tensor = _as_tensor("lengths", lengths)
     if tensor.shape != (batch_size,):
         raise ValueError(
             f"lengths must have one entry per sequence, ({batch_size},), got {tuple(tensor.shape)}."
         )
-    low, high = int(tensor.min()), int(tensor.max())
+    if tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool:
+        raise TypeError(f"lengths must be integers, got {tensor.dtype}.")
+    # Contiguous, whatever view was passed: an engine reads them as one block of numbers.
+    tensor = tensor.to(device=device, dtype=torch.int64).contiguous()
+    if not torch.compiler.is_compiling():
+        _require_within(tensor, steps)
+    return tensor
+
+
+def _require_within(lengths: Tensor, steps: int) -> None:
+    low, high = int(lengths.min()), int(lengths.max())
     if low < 0 or high > steps:
         raise ValueError(
             f"lengths must lie between 0 and {steps}, the steps of x; got {low} to {high}."
         )
-    return tensor.to(device=device, dtype=torch.int64)
 
 
 def require_state(state: object, config: NTMConfig, batch_size: int, like: Tensor) -> None:
@@ -77,12 +98,23 @@ def require_state(state: object, config: NTMConfig, batch_size: int, like: Tenso
         cell=(layers, config.controller_size),  # type: ignore[arg-type]
     )
     for name, tensor, shape in zip(State._fields, state, shapes, strict=True):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"state.{name} must be a tensor, got {type(tensor).__name__}.")
         if tensor.shape != (batch_size, *shape):
             raise ValueError(
                 f"state.{name} must have the shape {(batch_size, *shape)} for a batch of "
                 f"{batch_size}, got {tuple(tensor.shape)}."
             )
         _require_same_kind(f"state.{name}", tensor, like)
+
+
+def _as_tensor(name: str, values: Tensor | Sequence[int]) -> Tensor:
+    if isinstance(values, Tensor):
+        return values
+    try:
+        return torch.tensor(values)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise TypeError(f"{name} must be integers, one per sequence, got {values!r}.") from error
 
 
 def _require_same_kind(name: str, tensor: Tensor, like: Tensor) -> None:

@@ -1,6 +1,6 @@
 """The sizes and choices of one network, validated once, here."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -114,8 +114,8 @@ def _require_choice(name: str, value: object, choices: Sequence[str]) -> None:
         raise ValueError(f"{name} must be {listed}, got {value!r}.")
 
 
-def _validated_shifts(shifts: Sequence[int]) -> tuple[int, ...]:
-    values = tuple(shifts)
+def _validated_shifts(shifts: object) -> tuple[int, ...]:
+    values = tuple(shifts) if isinstance(shifts, Iterable) else ()
     integers = all(isinstance(s, int) and not isinstance(s, bool) for s in values)
     if not values or not integers or len(set(values)) != len(values):
         raise ValueError(

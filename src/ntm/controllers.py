@@ -54,5 +54,6 @@ def lstm_step(preactivations: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
 
 def make_controller(config: NTMConfig) -> FeedforwardController | LSTMController:
     """The controller that the config names."""
-    kinds = {"feedforward": FeedforwardController, "lstm": LSTMController}
-    return kinds[config.controller](config)
+    if config.controller == "lstm":
+        return LSTMController(config)
+    return FeedforwardController(config)

@@ -50,13 +50,13 @@ class Heads(nn.Module):
 
     def _focus(self, values: Tensor) -> Focus:
         sizes = [self.config.memory_width, 1, 1, self.config.shift_outputs, 1]
-        key, strength, gate, shift, sharpness = values.split(sizes, dim=2)
+        key, strength, gate, shift, sharpness = torch.split(values, sizes, dim=2)
         return Focus(
             key=torch.tanh(key),
-            strength=functional.softplus(strength).squeeze(2),
+            strength=softplus(strength).squeeze(2),
             gate=torch.sigmoid(gate).squeeze(2),
             shift=self._shift(shift),
-            sharpness=1 + functional.softplus(sharpness).squeeze(2),
+            sharpness=1 + softplus(sharpness).squeeze(2),
         )
 
     def _shift(self, values: Tensor) -> Tensor:
@@ -65,3 +65,8 @@ class Heads(nn.Module):
             return shift_from_logits(values)
         scalar = shifts[0] + (shifts[-1] - shifts[0]) * torch.sigmoid(values)
         return shift_from_scalar(scalar, shifts)
+
+
+def softplus(x: Tensor) -> Tensor:
+    """ln(1 + e^x). PyTorch takes x itself above 20, which is not yet all of float64's digits."""
+    return functional.softplus(x, threshold=40)

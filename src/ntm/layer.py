@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Self
+from typing import Any, Self
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ntm import checks, engine
@@ -22,9 +23,9 @@ class NTM(nn.Module):
         logits, state = net(x, state)             # goes on where it stopped
         logits, state = net(x, lengths=lengths)   # mixed lengths, (batch,) integers
 
-    The outputs are logits: train with `binary_cross_entropy_with_logits`. `heads=k` means k read and
-    k write heads; `read_heads` and `write_heads` set them apart. The other arguments are the fields
-    of `NTMConfig`. `engine` is "auto", "native" (fast, CPU) or "reference" (plain PyTorch).
+    The outputs are logits: train with `binary_cross_entropy_with_logits`. `heads=k` means k read
+    and k write heads; `read_heads` and `write_heads` set them apart. The other arguments are the
+    fields of `NTMConfig`. `engine` is "auto", "native" (fast, CPU) or "reference" (plain PyTorch).
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class NTM(nn.Module):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
+        checks.require_positive("heads", heads)
         self.config = NTMConfig(
             input_size=input_size,
             output_size=output_size,
@@ -59,7 +61,7 @@ class NTM(nn.Module):
             memory_width=memory_width,
             read_heads=heads if read_heads is None else read_heads,
             write_heads=heads if write_heads is None else write_heads,
-            shifts=tuple(shifts),
+            shifts=shifts,  # type: ignore[arg-type]  # the config checks it and makes it a tuple
             shift_mode=shift_mode,
             start_memory=start_memory,
         )
@@ -106,8 +108,8 @@ class NTM(nn.Module):
 
         x: (time, batch, input_size), or (batch, time, input_size) with `batch_first`.
         state: where to go on from; None starts afresh from the learned start.
-        lengths: steps of each sequence. What lies beyond changes no output, gradient or final state;
-            the outputs there are zero.
+        lengths: steps of each sequence. What lies beyond changes no output, gradient or final
+            state; the outputs there are zero.
 
         Returns the logits, shaped like x with output_size channels, and the state after each
         sequence's last step.
@@ -136,7 +138,7 @@ class NTM(nn.Module):
         if lengths is None:
             lengths = torch.full((x.shape[1],), x.shape[0])
         named = {"lengths": lengths, "inputs": x, "outputs": logits, **record}
-        arrays = {name: tensor.cpu().numpy() for name, tensor in named.items()}
+        arrays = {name: _as_array(tensor) for name, tensor in named.items()}
         return Trace(self.config.shifts, **arrays)
 
     @torch.no_grad()
@@ -176,6 +178,7 @@ class NTM(nn.Module):
     ) -> tuple[Tensor, State, Tensor | None]:
         """Arguments checked, time first, the state filled in."""
         like = self.start.memory
+        checks.require_range(like.dtype)
         checks.require_input(x, self.config.input_size, self.batch_first, like)
         if self.batch_first:
             x = x.transpose(0, 1)
@@ -186,3 +189,8 @@ class NTM(nn.Module):
             return x, self.initial_state(batch_size), lengths
         checks.require_state(state, self.config, batch_size, like)
         return x, state, lengths
+
+
+def _as_array(tensor: Tensor) -> NDArray[Any]:
+    # numpy has no bfloat16.
+    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).cpu().numpy()

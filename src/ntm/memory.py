@@ -28,8 +28,6 @@ def add(memory: Tensor, weightings: Tensor, add_vectors: Tensor) -> Tensor:
     return memory + weightings.transpose(1, 2) @ add_vectors
 
 
-def write(
-    memory: Tensor, weightings: Tensor, erase_vectors: Tensor, add_vectors: Tensor
-) -> Tensor:
+def write(memory: Tensor, weightings: Tensor, erase_vectors: Tensor, add_vectors: Tensor) -> Tensor:
     """Equations 3 and 4: all heads erase, then all heads add."""
     return add(erase(memory, weightings, erase_vectors), weightings, add_vectors)

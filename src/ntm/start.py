@@ -1,7 +1,7 @@
 """The learned state every sequence starts from, and how it grows with the memory.
 
-Section 4 resets the memory, the reads, the weightings and the controller to learned bias values at
-the start of each sequence. The weightings are learned as logits, so that they stay distributions.
+Section 4 resets the memory, the reads and the controller to bias values at the start of each
+sequence. The weightings start somewhere too: they are learned as logits, to stay distributions.
 """
 
 import math

@@ -89,8 +89,11 @@ class Trace:
         except SafetensorError as error:
             raise ValueError(f"{path} is not a trace, or it is torn: {error}.") from error
         expected = {f.name for f in fields(cls)} - {"shifts", "memory"}
-        if metadata.get("format") != FORMAT or not expected <= arrays.keys():
-            raise ValueError(f"{path} is not a trace in the format {FORMAT!r} that Trace.save writes.")
+        whole = "shifts" in metadata and arrays.keys() - {"memory"} == expected
+        if metadata.get("format") != FORMAT or not whole:
+            raise ValueError(
+                f"{path} is not a trace in the format {FORMAT!r} that Trace.save writes."
+            )
         return cls(tuple(json.loads(metadata["shifts"])), **arrays)
 
     def _arrays(self) -> dict[str, Any]:

@@ -3,7 +3,7 @@
     reference   plain PyTorch, any device and dtype: the truth
     native      C++ for the CPU, float32 and float64: the same numbers, a hundred times faster
 
-`run` is the contract: (cell, x, state, lengths, record, record_memory) to logits, final state, record.
+`run` is the contract: cell, x, state, lengths and what to record, to logits, final state, record.
 """
 
 from typing import Literal, NamedTuple, get_args
@@ -38,7 +38,9 @@ def choose(name: str, device: torch.device, dtype: torch.dtype) -> Choice:
         return Choice("reference", "it was asked for")
     obstacle = native.obstacle(device, dtype)
     if obstacle is None:
-        return Choice("native", "it was asked for" if name == "native" else "it is the fastest here")
+        return Choice(
+            "native", "it was asked for" if name == "native" else "it is the fastest here"
+        )
     if name == "native":
         raise RuntimeError(f"The native engine cannot run here: {obstacle}")
     return Choice("reference", obstacle)

@@ -1,7 +1,7 @@
-"""A training step without autograd: gradients of all parameters, and their update, in one call each.
+"""A training step without autograd: all gradients, and all updates, in one call each.
 
-At a batch of one sequence the kernels take a tenth of a millisecond, and building and walking autograd's
-graph would take as long again. These two calls compute the same numbers without it.
+At a batch of one sequence the kernels take a tenth of a millisecond, and building and walking
+autograd's graph would take as long again. These two calls compute the same numbers without it.
 """
 
 from collections.abc import Iterable
@@ -35,29 +35,35 @@ class FusedGradients:
             config.shifts,
             config.shift_mode == "scalar",
         )
-        self._net = net
+        self._config = config
         self._itemsize = dtype.itemsize
         self._dtype = dtype
-        self._native = native.function("Gradients", dtype)(
-            sizes, *(_addresses(p) for p in (weights, _gradients(weights), start, _gradients(start)))
-        )
+        memory = (weights, _gradients(weights), start, _gradients(start))
+        self._native = native.function("Gradients", dtype)(sizes, *map(_addresses, memory))
+        # The addresses stay good even where the network lets go of its tensors.
+        self._kept = [tensor.detach() for tensors in memory for tensor in tensors]
         self._block: object = None
         self._arrays: list[tuple[int, int, int]] = []
-        self._lengths = 0
+        self._lengths = self._steps = self._sequences = 0
 
     def __call__(
         self, inputs: Tensor, targets: Tensor, mask: Tensor, lengths: Tensor, start: int, stop: int
     ) -> float:
-        """The mean cost in nats of sequences start to stop - 1; their gradients replace the old ones.
+        """The mean cost in nats of sequences start to stop - 1; its gradients replace the old ones.
 
         inputs (time, batch, channels), targets likewise, mask (time, batch), lengths (batch,).
         """
         if inputs is not self._block:
             self._take(inputs, targets, mask, lengths)
+        if not 0 <= start < stop <= self._sequences:
+            raise ValueError(
+                f"Sequences {start} to {stop} were asked of a block of {self._sequences}; give "
+                f"0 <= start < stop <= {self._sequences}."
+            )
         (x, *x_strides), (y, *y_strides), (m, *m_strides) = self._arrays
         size = self._itemsize * start
         nats: float = self._native.compute(
-            *(stop - start, self._lengths + 8 * start, torch.get_num_threads()),
+            *(self._steps, stop - start, self._lengths + 8 * start, torch.get_num_threads()),
             *(x + size * x_strides[1], *x_strides),
             *(y + size * y_strides[1], *y_strides),
             *(m + size * m_strides[1], *m_strides),
@@ -66,18 +72,30 @@ class FusedGradients:
 
     def _take(self, inputs: Tensor, targets: Tensor, mask: Tensor, lengths: Tensor) -> None:
         """Check a block once and remember where it lies; most calls are for the block before's."""
-        for name, tensor in (("inputs", inputs), ("targets", targets), ("mask", mask)):
-            if tensor.dtype != self._dtype or (tensor.dim() == 3 and tensor.stride(2) != 1):
-                raise ValueError(
-                    f"{name} must be {self._dtype} with contiguous channels, got {tensor.dtype} "
-                    f"with strides {tensor.stride()}."
-                )
-        if lengths.dtype != torch.int64 or not lengths.is_contiguous():
-            raise ValueError(f"lengths must be contiguous int64, got {lengths.dtype}.")
+        steps, sequences = inputs.shape[:2]
+        self._require("inputs", inputs, (steps, sequences, self._config.input_size))
+        self._require("targets", targets, (steps, sequences, self._config.output_size))
+        self._require("mask", mask, (steps, sequences))
+        if lengths.dtype != torch.int64 or lengths.shape != (sequences,):
+            raise ValueError(
+                f"lengths must be ({sequences},) int64, got {tuple(lengths.shape)} {lengths.dtype}."
+            )
+        lengths = lengths.contiguous()
+        self._steps, self._sequences = steps, sequences
         self._arrays = [(t.data_ptr(), t.stride(0), t.stride(1)) for t in (inputs, targets, mask)]
         self._lengths = lengths.data_ptr()
         # The references keep the memory alive.
         self._block, self._rest = inputs, (targets, mask, lengths)
+
+    def _require(self, name: str, tensor: Tensor, shape: tuple[int, ...]) -> None:
+        if tensor.dtype != self._dtype or tensor.shape != shape:
+            raise ValueError(
+                f"{name} must be {shape} {self._dtype}, got {tuple(tensor.shape)} {tensor.dtype}."
+            )
+        if tensor.dim() == 3 and tensor.stride(2) != 1:
+            raise ValueError(
+                f"{name} must have contiguous channels, got the strides {tensor.stride()}."
+            )
 
 
 class FusedUpdate:

@@ -1,7 +1,7 @@
 """The native engine: C++ kernels that run whole sequences in one call, as an operator of PyTorch.
 
-`ntm::forward` and `ntm::backward` are registered operators with autograd and fake implementations, so
-the layer works under `torch.compile` and in distributed training. The kernels know nothing of
+`ntm::forward` and `ntm::backward` are registered operators with autograd and fake implementations,
+so the layer works under `torch.compile` and in distributed training. The kernels know nothing of
 PyTorch (csrc/contract.h is their contract); here tensors are checked and passed on as addresses.
 """
 
@@ -99,7 +99,7 @@ def run(
     record: bool = False,
     record_memory: bool = False,
 ) -> tuple[Tensor, "State", dict[str, Tensor]]:
-    """What every engine does: logits (time, batch, outputs), final state and, if asked, the record."""
+    """What every engine does: logits (time, batch, outputs), final state, a record if asked."""
     weights, start = list(cell.parameters()), list(state)
     shifts, scalar = list(cell.config.shifts), cell.config.shift_mode == "scalar"
     lstm = cell.config.controller == "lstm"
@@ -115,8 +115,23 @@ def run(
     return logits, type(state)(*final), recorded
 
 
-@torch.library.custom_op("ntm::forward", mutates_args=(), device_types="cpu")
-def forward(
+# Defined by schema and not by torch.library.custom_op, whose first call imports the compiler: that
+# takes two seconds.
+_registry: Any = torch.library  # has no type annotations
+_CHOICES = "bool lstm, int[] shifts, bool scalar_shift"
+_library = _registry.Library("ntm", "DEF")
+_library.define(
+    f"forward(Tensor x, Tensor? lengths, Tensor[] weights, Tensor[] start, {_CHOICES}, bool keep) "
+    f"-> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)"
+)
+_library.define(
+    f"backward(Tensor x, Tensor? lengths, Tensor[] weights, Tensor[] start, Tensor tape, "
+    f"Tensor dlogits, Tensor?[] dfinal, {_CHOICES}) -> Tensor[]"
+)
+forward, backward = torch.ops.ntm.forward.default, torch.ops.ntm.backward.default
+
+
+def _forward(
     x: Tensor,
     lengths: Tensor | None,
     weights: Sequence[Tensor],
@@ -147,27 +162,29 @@ def forward(
     return logits, memory, read_weightings, write_weightings, reads, hidden, cell, tape
 
 
-@torch.library.custom_op("ntm::backward", mutates_args=(), device_types="cpu")
-def backward(
+def _backward(
     x: Tensor,
     lengths: Tensor | None,
     weights: Sequence[Tensor],
     start: Sequence[Tensor],
     tape: Tensor,
     dlogits: Tensor,
-    dfinal: Sequence[Tensor],
+    dfinal: Sequence[Tensor | None],
     lstm: bool,
     shifts: Sequence[int],
     scalar_shift: bool,
 ) -> list[Tensor]:
-    """The gradients of x, of the weights and of the start, in this order."""
+    """The gradients of x, the weights and the start, in this order; None in dfinal is zero."""
     steps, batch_size = x.shape[:2]
-    weights, dfinal = [w.contiguous() for w in weights], [d.contiguous() for d in dfinal]
-    dlogits = dlogits.contiguous()
+    weights, dlogits = [w.contiguous() for w in weights], dlogits.contiguous()
+    dfinal = [None if d is None else d.contiguous() for d in dfinal]
+    sizes = make_sizes(x.shape[2], weights, start, lstm, shifts, scalar_shift)
+    if tape.numel() != _loaded.module.tape_size(sizes, steps, batch_size, True):
+        raise ValueError("tape must come from a forward with keep=True, and this one does not.")
     dx = torch.zeros_like(x, memory_format=torch.contiguous_format)
     dweights, dstart = _empty_like(weights), _empty_like(start)
     function("backward", x.dtype)(
-        make_sizes(x.shape[2], weights, start, lstm, shifts, scalar_shift),
+        sizes,
         *(steps, batch_size, _address(lengths), torch.get_num_threads()),
         _addresses(weights),
         *(tape.data_ptr(), dlogits.data_ptr(), _addresses(dfinal), dx.data_ptr()),
@@ -176,7 +193,6 @@ def backward(
     return [dx, *dweights, *dstart]
 
 
-@forward.register_fake
 def _fake_forward(
     x: Tensor,
     lengths: Tensor | None,
@@ -197,7 +213,6 @@ def _fake_forward(
     )
 
 
-@backward.register_fake
 def _fake_backward(
     x: Tensor,
     lengths: Tensor | None,
@@ -205,7 +220,7 @@ def _fake_backward(
     start: Sequence[Tensor],
     tape: Tensor,
     dlogits: Tensor,
-    dfinal: Sequence[Tensor],
+    dfinal: Sequence[Tensor | None],
     lstm: bool,
     shifts: Sequence[int],
     scalar_shift: bool,
@@ -214,21 +229,37 @@ def _fake_backward(
 
 
 def _set_up_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
-    x, lengths, weights, start, *ctx.choices, keep = inputs
+    x, lengths, weights, start, *ctx.choices, _keep = inputs
     ctx.save_for_backward(x, lengths, output[-1], *weights, *start)
     ctx.weights = len(weights)
+    # Zeros as the gradient of the tape would take as long as the whole backward pass.
+    ctx.set_materialize_grads(False)
 
 
-def _differentiate(ctx: Any, dlogits: Tensor, *dothers: Tensor) -> tuple[Any, ...]:
+def _differentiate(ctx: Any, dlogits: Tensor | None, *dothers: Tensor | None) -> tuple[Any, ...]:
     x, lengths, tape, *rest = ctx.saved_tensors
     weights, start = rest[: ctx.weights], rest[ctx.weights :]
+    if dlogits is None:
+        dlogits = x.new_zeros(*x.shape[:2], weights[-1].shape[0])
     dfinal = list(dothers[:-1])
     gradients = backward(x, lengths, weights, start, tape, dlogits, dfinal, *ctx.choices)
     dweights = gradients[1 : 1 + ctx.weights]
     return gradients[0], None, dweights, gradients[1 + ctx.weights :], None, None, None, None
 
 
-forward.register_autograd(_differentiate, setup_context=_set_up_context)
+def _refuse(ctx: Any, *gradients: Tensor) -> None:
+    raise RuntimeError(
+        "The native engine has first derivatives only, and a second one was asked for. Give the "
+        "network engine='reference'."
+    )
+
+
+_library.impl("forward", _forward, "CPU")
+_library.impl("backward", _backward, "CPU")
+_registry.register_fake("ntm::forward", _fake_forward)
+_registry.register_fake("ntm::backward", _fake_backward)
+_registry.register_autograd("ntm::forward", _differentiate, setup_context=_set_up_context)
+_registry.register_autograd("ntm::backward", _refuse)
 
 
 class SizesOf(NamedTuple):
@@ -337,7 +368,10 @@ def _record(
     per_head = {"keys": (width,), "shifts": (len(sizes.shifts),)}
     per_head |= dict.fromkeys(("content", "gated", "shifted", "weightings"), (locations,))
     for kind, weightings in (("read", read_weightings), ("write", write_weightings)):
-        arrays = {f"{kind}_{name}": zeros(weightings.shape[1], *per_head.get(name, ())) for name in _HEAD_ARRAYS}
+        arrays = {
+            f"{kind}_{name}": zeros(weightings.shape[1], *per_head.get(name, ()))
+            for name in _HEAD_ARRAYS
+        }
         addresses += _addresses(list(arrays.values()))
         record |= arrays
     function("record", x.dtype)(
@@ -350,8 +384,8 @@ def _address(tensor: Tensor | None) -> int:
     return 0 if tensor is None else tensor.data_ptr()
 
 
-def _addresses(tensors: Sequence[Tensor]) -> list[int]:
-    return [tensor.data_ptr() for tensor in tensors]
+def _addresses(tensors: Sequence[Tensor | None]) -> list[int]:
+    return [_address(tensor) for tensor in tensors]
 
 
 def _empty_like(tensors: Sequence[Tensor]) -> list[Tensor]:

@@ -45,7 +45,7 @@ def run(
     record: bool = False,
     record_memory: bool = False,
 ) -> tuple[Tensor, State, Record]:
-    """What every engine does: logits (time, batch, outputs), final state and, if asked, the record."""
+    """What every engine does: logits (time, batch, outputs), final state, a record if asked."""
     steps: list[Record] = []
 
     def note(step: Step, after: State, active: Tensor | None) -> None:

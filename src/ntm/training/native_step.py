@@ -24,6 +24,9 @@ class NativeStep:
         if not math.isfinite(nats):
             raise FloatingPointError(f"The loss is {nats}.")
         if not self.update():
-            names = [n for n, p in self.model.named_parameters() if not p.grad.isfinite().all()]
-            raise FloatingPointError(f"The gradient of {names[0]} is not finite.")
+            raise FloatingPointError(f"The gradient of {self._first_not_finite()} is not finite.")
         return nats * _BITS_PER_NAT * (stop - start)
+
+    def _first_not_finite(self) -> str:
+        named = self.model.named_parameters()
+        return next(n for n, p in named if p.grad is not None and not p.grad.isfinite().all())

@@ -137,7 +137,7 @@ void address(T* weighting, Chain<T>& chain, const T* similarity, const T* previo
   follow_chain(chain, similarity, previous, head, at, plan);
   for (Index n = 0; n < plan.row; n += kLanes<T>)
     store<T>(weighting + n, log<T>(load(&chain.shifted[n]) + T(plan.sharpening_epsilon)));
-  softmax(weighting, weighting, head[at.sharpness], plan.locations, plan.row);
+  softmax(weighting, weighting, 1 + head[at.excess], plan.locations, plan.row);
 }
 
 // dweighting (overwritten by the gradient of `previous`) to dsimilarity and to dhead: the gradients of strength,
@@ -151,15 +151,15 @@ void address_backward(T* dweighting, T* dsimilarity, T* dhead, Chain<T>& chain, 
 
   Vec<T> sum = {};  // equation 9
   for (Index n = 0; n < plan.row; n += lanes) sum += load(weighting + n) * load(dweighting + n);
-  const T mean = sum_of<T>(sum);
+  const T mean = sum_of<T>(sum), sharpness = 1 + head[at.excess];
   Vec<T> dsharpness = {};
   for (Index n = 0; n < plan.row; n += lanes) {
     const Vec<T> base = load(&chain.shifted[n]) + T(plan.sharpening_epsilon);
     const Vec<T> d = load(weighting + n) * (load(dweighting + n) - mean);
     dsharpness += d * log<T>(base);
-    store<T>(dshifted + n, head[at.sharpness] * d / base);
+    store<T>(dshifted + n, sharpness * d / base);
   }
-  dhead[at.sharpness] = sum_of<T>(dsharpness);
+  dhead[at.excess] = sum_of<T>(dsharpness);
   chain.dshifted.close();
 
   const T* gated = chain.gated.values();  // equation 8

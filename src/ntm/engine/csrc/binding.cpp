@@ -52,8 +52,14 @@ HeadRecord<T> head_record_at(const Address* a) {
           at<T*>(a[5]), at<T*>(a[6]), at<T*>(a[7]), at<T*>(a[8])};
 }
 
+// A length beyond the steps would make the kernels leave their arrays.
 Batch batch_at(Index steps, Index sequences, Address lengths, Index threads) {
-  return {steps, sequences, at<const std::int64_t*>(lengths), threads};
+  const Batch batch = {steps, sequences, at<const std::int64_t*>(lengths), threads};
+  for (Index b = 0; batch.lengths && b < sequences; ++b)
+    if (batch.lengths[b] < 0 || batch.lengths[b] > steps)
+      throw std::invalid_argument("lengths must lie between 0 and " + std::to_string(steps) + ", the steps of x; got " +
+                                  std::to_string(batch.lengths[b]) + ".");
+  return batch;
 }
 
 // Graves' RMSProp over rows of (count, parameter, gradient, mean_square, mean, delta).
@@ -134,11 +140,11 @@ void define(nb::module_& m, const std::string& suffix) {
              new (self) Gradients<T>(sizes, weights_at<const T*>(sizes, weights), weights_at<T*>(sizes, dweights),
                                      state_at<const T*>(start), state_at<T*>(dstart));
            })
-      .def("compute", [](Gradients<T>& self, Index sequences, Address lengths, Index threads, Address x, Index x_time,
-                         Index x_batch, Address targets, Index targets_time, Index targets_batch, Address mask,
-                         Index mask_time, Index mask_batch) {
+      .def("compute", [](Gradients<T>& self, Index steps, Index sequences, Address lengths, Index threads, Address x,
+                         Index x_time, Index x_batch, Address targets, Index targets_time, Index targets_batch,
+                         Address mask, Index mask_time, Index mask_batch) {
         const nb::gil_scoped_release release;
-        return self.compute(batch_at(0, sequences, lengths, threads), {at<const T*>(x), x_time, x_batch},
+        return self.compute(batch_at(steps, sequences, lengths, threads), {at<const T*>(x), x_time, x_batch},
                             {at<const T*>(targets), targets_time, targets_batch},
                             {at<const T*>(mask), mask_time, mask_batch});
       });

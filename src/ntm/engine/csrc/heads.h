@@ -45,8 +45,8 @@ void squash_shift(T* head, const T* raw, const HeadLayout& at, const Plan& plan)
     return;
   }
   const T span = T(plan.shifts.back() - plan.shifts.front());
-  const T position = T(plan.shifts.front()) + span / (1 + std::exp(-raw[0]));
-  head[at.position] = position;
+  head[at.level] = 1 / (1 + std::exp(-raw[0]));
+  const T position = T(plan.shifts.front()) + span * head[at.level];
   for (Index k = 0; k < count; ++k)
     head[at.shift + k] = std::max(T(0), 1 - std::abs(position - T(plan.shifts[k])));
 }
@@ -62,12 +62,12 @@ void squash_shift_backward(T* draw, const T* dshift, const T* head, const HeadLa
     return;
   }
   const T span = T(plan.shifts.back() - plan.shifts.front());
+  const T level = head[at.level], position = T(plan.shifts.front()) + span * level;
   T dposition = 0;
   for (Index k = 0; k < count; ++k) {
-    const T distance = head[at.position] - T(plan.shifts[k]);
+    const T distance = position - T(plan.shifts[k]);
     if (std::abs(distance) <= 1) dposition -= dshift[k] * T((distance > 0) - (distance < 0));
   }
-  const T level = span == 0 ? T(0) : (head[at.position] - T(plan.shifts.front())) / span;
   draw[0] = dposition * span * level * (1 - level);
 }
 
@@ -80,7 +80,7 @@ void squash(T* squashed, const T* raw, const HeadKind& kind, bool writes, const 
     map(squashed + to.key, raw + from.key, plan.width, [](Vec<T> x) { return tanh<T>(x); });
     squashed[to.strength] = softplus(raw[from.strength]);
     squashed[to.gate] = 1 / (1 + std::exp(-raw[from.gate]));
-    squashed[to.sharpness] = 1 + softplus(raw[from.sharpness]);
+    squashed[to.excess] = softplus(raw[from.sharpness]);
     squash_shift(squashed, raw + from.shift, to, plan);
     if (!writes) continue;
     map(squashed + to.erase, raw + from.erase, plan.width, [](Vec<T> x) { return sigmoid<T>(x); });
@@ -101,7 +101,7 @@ void squash_backward(T* draw, const T* dsquashed, const T* squashed, const HeadK
     const T gate = squashed[from.gate];
     draw[to.strength] = dsquashed[from.strength] * softplus_slope(squashed[from.strength]);
     draw[to.gate] = dsquashed[from.gate] * gate * (1 - gate);
-    draw[to.sharpness] = dsquashed[from.sharpness] * softplus_slope(squashed[from.sharpness] - 1);
+    draw[to.sharpness] = dsquashed[from.excess] * softplus_slope(squashed[from.excess]);
     squash_shift_backward(draw + to.shift, dsquashed + from.shift, squashed, from, plan);
     if (!writes) continue;
     map(draw + to.erase, dsquashed + from.erase, squashed + from.erase, plan.width, sigmoid_slope);

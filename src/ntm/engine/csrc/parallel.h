@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -56,7 +57,11 @@ void parallel_for(Index count, Index threads, const Work& work) {
     }
   };
   std::vector<std::thread> helpers;
-  for (Index i = 1; i < std::min(threads, count); ++i) helpers.emplace_back(run);
+  try {
+    for (Index i = 1; i < std::min(threads, count); ++i) helpers.emplace_back(run);
+  } catch (const std::system_error&) {
+    // The system has no more threads to give; those there are do all the work.
+  }
   run();
   for (auto& helper : helpers) helper.join();
   if (failure) std::rethrow_exception(failure);

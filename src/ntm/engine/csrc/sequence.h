@@ -537,7 +537,7 @@ void record_heads(const HeadRecord<T>& record, Index to, const T* heads, const T
     record.strengths[one] = head[at.strength];
     record.gates[one] = head[at.gate];
     std::copy_n(head + at.shift, shifts, record.shifts + one * shifts);
-    record.sharpness[one] = head[at.sharpness];
+    record.sharpness[one] = 1 + head[at.excess];
     follow_chain(chain, similarity + h * plan.row, previous + h * plan.row, head, at, plan);
     std::copy_n(chain.content.data(), plan.locations, record.content + one * plan.locations);
     std::copy_n(chain.gated.values(), plan.locations, record.gated + one * plan.locations);

@@ -114,7 +114,7 @@ double Gradients<T>::compute(Batch batch, const SequencesOf<const T*>& x, const 
   batch.steps = *std::max_element(batch.lengths, batch.lengths + batch.sequences);
   const std::size_t tape = tape_size(sizes_, batch.steps, batch.sequences, true);
   if (tape_.size() < tape) tape_.resize(tape);
-  logits_.resize(batch.steps * batch.sequences * sizes_.outputs);
+  logits_.assign(batch.steps * batch.sequences * sizes_.outputs, T(0));
   dlogits_.resize(logits_.size());
   set_start(batch.sequences);
   forward<T>(sizes_, batch, weights_, x, as_state<const T*>(starts_), true, tape_.data(), logits_.data(),

@@ -1,0 +1,7 @@
+"""`python -m ntm` is `ntm`."""
+
+import sys
+
+from ntm.cli import main
+
+sys.exit(main())

@@ -1,0 +1,189 @@
+"""The LSTM that the paper compares with, behind the same call as the NTM.
+
+The widths of the paper's table of sizes fit exactly one wiring: the input goes into every layer,
+every layer goes into the output, each gate has one bias, and the initial hidden and cell states are
+learned.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+
+from ntm import checks
+
+
+@dataclass(frozen=True)
+class LSTMConfig:
+    """The sizes of an `LSTMBaseline`. Equal configs have interchangeable `state_dict`s."""
+
+    input_size: int
+    """Channels of the input at every step."""
+    output_size: int
+    """Channels of the output (logits) at every step."""
+    hidden_size: int = 256
+    """Hidden units of each layer."""
+    layers: int = 3
+    """Stacked layers."""
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            checks.require_positive(name, value)
+
+
+class LSTMState(NamedTuple):
+    """All that one step hands to the next. Every tensor's first axis is the batch."""
+
+    hidden: Tensor  # (batch, layers, hidden_size)
+    cell: Tensor  # (batch, layers, hidden_size)
+
+    def detach(self) -> "LSTMState":
+        """The same state without its history, for truncated backpropagation through time."""
+        return LSTMState(self.hidden.detach(), self.cell.detach())
+
+
+class LSTMBaseline(nn.Module):
+    """A stack of LSTM layers wired like the paper's baseline.
+
+        net = LSTMBaseline(input_size=9, output_size=8, hidden_size=256)
+        logits, state = net(x)                    # x: (time, batch, input_size)
+        logits, state = net(x, state)             # goes on where it stopped
+        logits, state = net(x, lengths=lengths)   # mixed lengths, (batch,) integers
+
+    The outputs are logits: train with `binary_cross_entropy_with_logits`.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        output_size: int,
+        hidden_size: int = 256,
+        layers: int = 3,
+        *,
+        batch_first: bool = False,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__()
+        self.config = LSTMConfig(input_size, output_size, hidden_size, layers)
+        self.batch_first = batch_first
+        # A constant 1 joins the input; its weights are the biases. nn.LSTM would keep two per gate.
+        below = [input_size + 1] + [input_size + 1 + hidden_size] * (layers - 1)
+        self.layers = nn.ModuleList([nn.LSTM(inputs, hidden_size, bias=False) for inputs in below])
+        self.output = nn.Linear(layers * hidden_size, output_size)
+        self.start_hidden = nn.Parameter(torch.empty(layers, hidden_size))
+        self.start_cell = nn.Parameter(torch.empty(layers, hidden_size))
+        self.reset_parameters()
+        self.to(device=device, dtype=dtype)
+
+    @classmethod
+    def from_config(cls, config: LSTMConfig, *, batch_first: bool = False) -> Self:
+        """The network that a config describes, freshly initialised."""
+        return cls(**vars(config), batch_first=batch_first)
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        """The weights of torch.nn.LSTM, Glorot-uniform outputs; biases and start state zero."""
+        bound = self.config.hidden_size**-0.5
+        for layer in self.layers:
+            for weight in layer.parameters():
+                nn.init.uniform_(weight, -bound, bound)
+            layer.get_parameter("weight_ih_l0")[:, self.config.input_size].zero_()
+        nn.init.xavier_uniform_(self.output.weight)
+        for parameter in (self.output.bias, self.start_hidden, self.start_cell):
+            nn.init.zeros_(parameter)
+
+    def initial_state(self, batch_size: int) -> LSTMState:
+        """The learned state before the first step, for `batch_size` sequences."""
+        checks.require_positive("batch_size", batch_size)
+        return LSTMState(
+            self.start_hidden.expand(batch_size, -1, -1), self.start_cell.expand(batch_size, -1, -1)
+        )
+
+    def forward(
+        self,
+        x: Tensor,
+        state: LSTMState | None = None,
+        lengths: Tensor | Sequence[int] | None = None,
+    ) -> tuple[Tensor, LSTMState]:
+        """Run the sequences of a batch.
+
+        x: (time, batch, input_size), or (batch, time, input_size) with `batch_first`.
+        state: where to go on from; None starts afresh from the learned start.
+        lengths: steps of each sequence. What lies beyond changes no output, gradient or final
+            state; the outputs there are zero.
+
+        Returns the logits, shaped like x with output_size channels, and the state after each
+        sequence's last step.
+        """
+        checks.require_input(x, self.config.input_size, self.batch_first, self.start_cell)
+        x = x.transpose(0, 1) if self.batch_first else x
+        steps, batch_size = x.shape[:2]
+        lengths = checks.checked_lengths(lengths, batch_size, steps, x.device)
+        checks.require_finite(x, lengths)
+        state = (
+            self.initial_state(batch_size) if state is None else self._checked(state, batch_size)
+        )
+        if lengths is None or bool((lengths == steps).all()):
+            logits, state = self._run(x, state)
+        else:
+            logits, state = self._run_mixed(x, state, lengths)
+        return (logits.transpose(0, 1) if self.batch_first else logits), state
+
+    def extra_repr(self) -> str:
+        """The sizes, for `print(net)`."""
+        c = self.config
+        parameters = sum(parameter.numel() for parameter in self.parameters())
+        return (
+            f"{c.input_size} in, {c.output_size} out, {c.layers} layers of {c.hidden_size}, "
+            f"{parameters:,} parameters"
+        )
+
+    def _run(
+        self,
+        x: Tensor,
+        state: LSTMState,
+        arranged: Callable[[Tensor], Tensor | PackedSequence] = lambda values: values,
+    ) -> tuple[Tensor, LSTMState]:
+        """All layers; `arranged` gives each layer's input the form that nn.LSTM is to see."""
+        seen = torch.cat([x, x.new_ones(*x.shape[:-1], 1)], dim=-1)
+        outputs: list[Tensor] = []
+        after: list[tuple[Tensor, Tensor]] = []
+        for layer, h, c in zip(self.layers, *(s.unbind(1) for s in state), strict=True):
+            inputs = arranged(torch.cat([seen, *outputs[-1:]], dim=-1))
+            output, (h, c) = layer(inputs, (h[None].contiguous(), c[None].contiguous()))
+            outputs.append(output.data if isinstance(output, PackedSequence) else output)
+            after.append((h[0], c[0]))
+        logits = self.output(torch.cat(outputs, dim=-1))
+        return logits, LSTMState(*(torch.stack(parts, dim=1) for parts in zip(*after, strict=True)))
+
+    def _run_mixed(self, x: Tensor, state: LSTMState, lengths: Tensor) -> tuple[Tensor, LSTMState]:
+        """Sequences of different lengths, packed so that no padding is ever computed."""
+        # Packing refuses empty sequences: they run one step on zeros, and the result is dropped.
+        empty = (lengths == 0)[:, None]
+        x = torch.where(empty, torch.zeros_like(x), x)
+        packed = pack_padded_sequence(x, lengths.clamp(min=1).cpu(), enforce_sorted=False)
+        values, after = self._run(packed.data, state, lambda data: packed._replace(data=data))
+        logits, _ = pad_packed_sequence(packed._replace(data=values), total_length=x.shape[0])
+        kept = (
+            torch.where(empty[..., None], old, new) for old, new in zip(state, after, strict=True)
+        )
+        return torch.where(empty, torch.zeros_like(logits), logits), LSTMState(*kept)
+
+    def _checked(self, state: object, batch_size: int) -> LSTMState:
+        if not isinstance(state, LSTMState):
+            raise TypeError(
+                f"state must be the LSTMState that a call or initial_state returned, got "
+                f"{type(state).__name__}."
+            )
+        shape = (batch_size, self.config.layers, self.config.hidden_size)
+        for name, tensor in state._asdict().items():
+            if tensor.shape != shape or tensor.dtype != self.start_cell.dtype:
+                raise ValueError(
+                    f"state.{name} must have the shape {shape} and the network's "
+                    f"{self.start_cell.dtype}, got {tuple(tensor.shape)} and {tensor.dtype}."
+                )
+        return state

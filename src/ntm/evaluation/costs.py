@@ -1,0 +1,93 @@
+"""How well a network does a task: bits per sequence, and how often every bit is right."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ntm.tasks import Batch, NGrams, Task, cost_in_bits, wrong_bits
+from ntm.training.stream import Stream
+
+_BLOCK = 256
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a network's answers cost on fresh sequences."""
+
+    mean_bits: float
+    median_bits: float
+    perfect: float
+    """Fraction of the sequences without a wrong bit."""
+    sequences: int
+    optimal_bits: float | None = None
+    """N-grams only: the mean cost of the best possible predictions on the same sequences."""
+    bits_above_optimal: float | None = None
+    """N-grams only: mean_bits - optimal_bits, free of most of the noise of either."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers by name, without those that do not apply."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+def evaluate(
+    model: torch.nn.Module,
+    task: Task,
+    sequences: int = 1000,
+    seed: int = 1,
+    batch_size: int = 100,
+) -> Evaluation:
+    """Measure a network on sequences it never saw.
+
+    seed: decides the sequences; a longer evaluation begins with those of a shorter one.
+    batch_size: sequences to run at a time, at most 256; no result depends on it.
+    """
+    _require_positive("sequences", sequences)
+    _require_positive("batch_size", batch_size)
+    bits, wrong, optimal = [], [], []
+    for batch in _batches(task, sequences, seed, batch_size):
+        batch_bits, batch_wrong = costs(model, batch)
+        bits.append(batch_bits)
+        wrong.append(batch_wrong)
+        if isinstance(task, NGrams):
+            optimal.append(task.optimal_bits(batch))
+    # float64, so that the mean of many sequences does not suffer from the rounding of their sum.
+    all_bits = torch.cat(bits).double()
+    mean = all_bits.mean().item()
+    best = torch.cat(optimal).double().mean().item() if optimal else None
+    return Evaluation(
+        mean_bits=mean,
+        median_bits=all_bits.quantile(0.5).item(),
+        perfect=(torch.cat(wrong) == 0).double().mean().item(),
+        sequences=sequences,
+        optimal_bits=best,
+        bits_above_optimal=None if best is None else mean - best,
+    )
+
+
+@torch.no_grad()
+def costs(model: torch.nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
+    """The cost in bits and the number of wrong bits of every sequence, (batch,) each; CPU."""
+    there = batch.to(_device(model))
+    logits, _ = model(there.inputs, lengths=there.lengths)
+    logits = logits.cpu()
+    return cost_in_bits(logits, batch), wrong_bits(logits, batch)
+
+
+def _batches(task: Task, sequences: int, seed: int, batch_size: int) -> Iterator[Batch]:
+    stream = Stream(task, seed, batch_size=_BLOCK, name="evaluation")
+    for number, first in enumerate(range(0, sequences, _BLOCK)):
+        block, left = stream.block(number), min(_BLOCK, sequences - first)
+        for start in range(0, left, batch_size):
+            yield block.narrow(start, min(start + batch_size, left))
+
+
+def _device(model: torch.nn.Module) -> torch.device:
+    return next(model.parameters()).device
+
+
+def _require_positive(name: str, value: int) -> None:
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1; got {value}.")

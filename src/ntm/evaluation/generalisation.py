@@ -1,0 +1,37 @@
+"""Does a network do more than it was trained for: longer sequences, more repeats, more items."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from ntm.evaluation.costs import Evaluation, evaluate
+from ntm.layer import NTM
+from ntm.tasks import Task
+from ntm.training.run import Model
+
+
+def enlarged(model: Model, memory_locations: int | None) -> Model:
+    """The network with more memory locations; None leaves it as it is."""
+    if memory_locations is None:
+        return model
+    if not isinstance(model, NTM):
+        raise ValueError("memory_locations is for an NTM; an LSTM has no memory to enlarge.")
+    return model.resized(memory_locations)
+
+
+def generalise(
+    model: Model,
+    task: Task,
+    axis: str,
+    values: Iterable[int],
+    *,
+    memory_locations: int | None = None,
+    **evaluation: Any,
+) -> dict[int, Evaluation]:
+    """Evaluate along one axis of a task: "length", "repeats" or "items".
+
+        generalise(model, task, "length", [20, 50, 120], sequences=200)
+
+    memory_locations: enlarge an NTM's memory first. The other arguments are those of `evaluate`.
+    """
+    model = enlarged(model, memory_locations)
+    return {v: evaluate(model, task.at(**{axis: v}), **evaluation) for v in values}

@@ -1,0 +1,43 @@
+"""Files that are either whole or not there, and the errors for those that cannot be used."""
+
+import os
+from pathlib import Path
+
+
+class FolderError(ValueError):
+    """A folder does not hold, or already holds, what is asked of it; nothing is lost."""
+
+
+class RunError(Exception):
+    """A run cannot go on; the message is a sentence that says why and what to do."""
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Replace a file so that a reader, even after a power cut, finds the old content or the new."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable, where the system can."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Delete the temporary files of writers that were killed."""
+    for temporary in folder.glob(".*.tmp"):
+        temporary.unlink(missing_ok=True)

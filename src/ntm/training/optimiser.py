@@ -1,0 +1,149 @@
+"""RMSProp as in "Generating sequences with recurrent neural networks" (Graves, 2013), and clipping.
+
+For every component g of the gradient, clipped to [-clip, clip]:
+
+    n = decay n + (1 - decay) g^2
+    m = decay m + (1 - decay) g
+    d = momentum d - learning_rate g / sqrt(n - m^2 + epsilon)
+    p = p + d
+
+It differs from torch.optim.RMSprop(centered=True) in two ways: epsilon is inside the root, and the
+momentum gathers steps that are already scaled by the learning rate.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, overload
+
+import torch
+from torch import Tensor
+from torch.optim.optimizer import ParamsT
+
+from ntm.engine.fused import FusedUpdate
+
+
+class GravesRMSprop(torch.optim.Optimizer):
+    """The paper's optimiser; the defaults are the paper's.
+
+        optimiser = GravesRMSprop(net.parameters(), lr=1e-4)
+
+    lr: the learning rate.
+    decay: how slowly the running means of the gradient and of its square forget.
+    momentum: how much of the last step goes into the next.
+    epsilon: added to the variance, inside the root.
+    clip: every component of the gradient is clipped to [-clip, clip] first; None clips nothing.
+
+    The state of a parameter p is three tensors like p: `mean_square` (n), `mean` (m), `delta` (d).
+    """
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float = 1e-4,
+        decay: float = 0.95,
+        momentum: float = 0.9,
+        epsilon: float = 1e-4,
+        clip: float | None = 10.0,
+    ) -> None:
+        _require(lr >= 0, "lr", lr, "at least 0")
+        _require(0 <= decay <= 1, "decay", decay, "from 0 to 1")
+        _require(0 <= momentum <= 1, "momentum", momentum, "from 0 to 1")
+        _require(epsilon > 0, "epsilon", epsilon, "above 0")
+        _require(clip is None or clip > 0, "clip", clip, "above 0, or None")
+        settings = {"decay": decay, "momentum": momentum, "epsilon": epsilon, "clip": clip}
+        super().__init__(params, {"lr": lr, **settings})
+
+    # torch wraps these two to import its compiler when they are first called: a second and a half.
+    add_param_group = inspect.unwrap(torch.optim.Optimizer.add_param_group)
+    zero_grad = inspect.unwrap(torch.optim.Optimizer.zero_grad)
+
+    @overload
+    def step(self, closure: None = None) -> None: ...
+    @overload
+    def step(self, closure: Callable[[], float]) -> float: ...
+    @torch.no_grad()
+    def step(self, closure: Callable[[], float] | None = None) -> float | None:
+        """Update every parameter that has a gradient; the gradients stay as they are.
+
+        closure: recomputes the loss and the gradients, as for every torch optimiser; optional.
+        """
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        for group in self.param_groups:
+            parameters = [p for p in group["params"] if p.grad is not None]
+            if parameters:
+                self._update(parameters, group)
+        return loss
+
+    def ensure_state(self) -> None:
+        """Give every parameter its zero state now; without this, its first gradient does."""
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                self._state_of(parameter)
+
+    def fused_update(self) -> Callable[[], bool]:
+        """A call that does what `step` does, by the native engine, on CPU tensors of one dtype.
+
+        Parameters, gradients and state must stay where they are from now on. Where a gradient is
+        not finite, the call changes nothing and returns False.
+        """
+        if len(self.param_groups) != 1:
+            raise ValueError(
+                f"A fused update has one group of parameters; got {len(self.param_groups)}."
+            )
+        group = self.param_groups[0]
+        update = FusedUpdate(self._row(parameter) for parameter in group["params"])
+
+        def fused() -> bool:
+            constants = ("lr", "decay", "momentum", "epsilon", "clip")
+            return update.step(*(group[name] for name in constants))
+
+        return fused
+
+    def _row(self, parameter: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+        if parameter.grad is None:
+            raise ValueError("A fused update needs a gradient of every parameter from the start.")
+        state = self._state_of(parameter)
+        return (parameter, parameter.grad, state["mean_square"], state["mean"], state["delta"])
+
+    def _update(self, parameters: list[Tensor], group: dict[str, Any]) -> None:
+        decay, lr = group["decay"], group["lr"]
+        gradients = [p.grad for p in parameters if p.grad is not None]
+        if group["clip"] is not None:
+            gradients = list(torch._foreach_clamp_min(gradients, -group["clip"]))
+            torch._foreach_clamp_max_(gradients, group["clip"])
+        states = [self._state_of(parameter) for parameter in parameters]
+        mean_squares = [state["mean_square"] for state in states]
+        means = [state["mean"] for state in states]
+        deltas = [state["delta"] for state in states]
+
+        torch._foreach_mul_(mean_squares, decay)
+        torch._foreach_addcmul_(mean_squares, gradients, gradients, 1 - decay)
+        torch._foreach_mul_(means, decay)
+        torch._foreach_add_(means, gradients, alpha=1 - decay)
+
+        roots = torch._foreach_mul(means, means)
+        torch._foreach_neg_(roots)
+        torch._foreach_add_(roots, mean_squares)
+        # A variance is never negative, but the rounding of two large, nearly equal numbers can be.
+        torch._foreach_clamp_min_(roots, 0.0)
+        torch._foreach_add_(roots, group["epsilon"])
+        torch._foreach_sqrt_(roots)
+
+        torch._foreach_mul_(deltas, group["momentum"])
+        torch._foreach_addcdiv_(deltas, gradients, roots, -lr)
+        torch._foreach_add_(parameters, deltas)
+
+    def _state_of(self, parameter: Tensor) -> dict[str, Tensor]:
+        state: dict[str, Tensor] = self.state[parameter]
+        if not state:
+            for name in ("mean_square", "mean", "delta"):
+                state[name] = torch.zeros_like(parameter)
+        return state
+
+
+def _require(fits: bool, name: str, value: object, wanted: str) -> None:
+    if not fits:
+        raise ValueError(f"{name} must be {wanted}; got {value!r}.")

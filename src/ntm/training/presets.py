@@ -1,0 +1,137 @@
+"""The paper's fifteen networks: its three tables as data, and the settings they give a run.
+
+The tables print parameter counts that fit other input and output widths, and more shifts, than the
+text describes. `TABLES` is at those widths, so that sizes can be compared; `paper_settings` trains
+at the text's, with each task's default encoding and three shifts.
+"""
+
+from dataclasses import dataclass, replace
+
+from ntm.baseline import LSTMConfig
+from ntm.config import NTMConfig
+from ntm.tasks import Task, make_task
+from ntm.training.fields import unknown
+from ntm.training.settings import (
+    MODELS,
+    ModelConfig,
+    OptimiserSettings,
+    Settings,
+    TrainingSettings,
+    fitted,
+    known_task,
+)
+
+
+@dataclass(frozen=True)
+class PaperNetwork:
+    """A row of one of the paper's tables."""
+
+    task: str
+    model: str
+    config: ModelConfig
+    """Sizes, at the widths and shifts that the printed parameter count suggests."""
+    learning_rate: float
+    parameters: int
+    """The parameter count that the paper prints."""
+
+
+_SEVEN_SHIFTS = (-3, -2, -1, 0, 1, 2, 3)
+_FOUR_SHIFTS = (-1, 0, 1, 2)
+
+# Inputs, outputs and shifts that the parameter counts suggest.
+_WIDTHS = {
+    "copy": (10, 9, _SEVEN_SHIFTS),
+    "repeat-copy": (8, 7, _SEVEN_SHIFTS),
+    "associative-recall": (8, 6, _SEVEN_SHIFTS),
+    "ngrams": (1, 1, _FOUR_SHIFTS),
+    "priority-sort": (10, 8, _SEVEN_SHIFTS),
+}
+
+# Heads, controller size, controller layers, learning rate, printed parameters.
+_FEEDFORWARD = {
+    "copy": (1, 100, 1, 1e-4, 17_162),
+    "repeat-copy": (1, 100, 1, 1e-4, 16_712),
+    "associative-recall": (4, 256, 1, 1e-4, 146_845),
+    "ngrams": (1, 100, 1, 3e-5, 14_656),
+    "priority-sort": (8, 512, 1, 3e-5, 508_305),
+}
+_LSTM_CONTROLLER = {
+    "copy": (1, 100, 1, 1e-4, 67_561),
+    "repeat-copy": (1, 100, 1, 1e-4, 66_111),
+    "associative-recall": (1, 100, 1, 1e-4, 70_330),
+    "ngrams": (1, 100, 1, 3e-5, 61_749),
+    "priority-sort": (5, 100, 2, 3e-5, 269_038),
+}
+
+# Hidden units of each of three layers, learning rate, printed parameters.
+_LSTM = {
+    "copy": (256, 3e-5, 1_352_969),
+    "repeat-copy": (512, 3e-5, 5_312_007),
+    "associative-recall": (256, 1e-4, 1_344_518),
+    "ngrams": (128, 1e-4, 331_905),
+    "priority-sort": (128, 3e-5, 384_424),
+}
+
+# How far the learning curves of the paper's figures go.
+_SEQUENCES = {"repeat-copy": 500_000}
+
+
+def _ntm(task: str, model: str) -> PaperNetwork:
+    feedforward = model == "ntm-ff"
+    row = (_FEEDFORWARD if feedforward else _LSTM_CONTROLLER)[task]
+    heads, size, layers, learning_rate, parameters = row
+    inputs, outputs, shifts = _WIDTHS[task]
+    config = NTMConfig(
+        inputs,
+        outputs,
+        controller="feedforward" if feedforward else "lstm",
+        controller_size=size,
+        controller_layers=layers,
+        memory_locations=128,
+        memory_width=20,
+        read_heads=heads,
+        write_heads=heads,
+        shifts=shifts,
+    )
+    return PaperNetwork(task, model, config, learning_rate, parameters)
+
+
+def _lstm(task: str) -> PaperNetwork:
+    size, learning_rate, parameters = _LSTM[task]
+    inputs, outputs, _ = _WIDTHS[task]
+    config = LSTMConfig(inputs, outputs, hidden_size=size, layers=3)
+    return PaperNetwork(task, "lstm", config, learning_rate, parameters)
+
+
+TABLES: tuple[PaperNetwork, ...] = (
+    *(_ntm(task, "ntm-ff") for task in _FEEDFORWARD),
+    *(_ntm(task, "ntm-lstm") for task in _LSTM_CONTROLLER),
+    *(_lstm(task) for task in _LSTM),
+)
+
+
+def paper_network(task: str, model: str) -> PaperNetwork:
+    """The row of the tables for a task and a model."""
+    for network in TABLES:
+        if (network.task, network.model) == (task, model):
+            return network
+    if model not in MODELS:
+        raise ValueError(unknown("model", model, MODELS))
+    raise ValueError(unknown("task in the paper", task, _WIDTHS))
+
+
+def paper_settings(task: str | Task, model: str = "ntm-ff") -> Settings:
+    """The paper's settings for a task and a model; a task of your own gets those of copy."""
+    if isinstance(task, str):
+        known_task(task)
+        task = make_task(task)
+    network = paper_network(task.name if task.name in _WIDTHS else "copy", model)
+    config = fitted(network.config, task)
+    if isinstance(config, NTMConfig):
+        config = replace(config, shifts=(-1, 0, 1))
+    return Settings(
+        task,
+        config,
+        OptimiserSettings(learning_rate=network.learning_rate),
+        TrainingSettings(sequences=_SEQUENCES.get(task.name, 1_000_000)),
+    )

@@ -1,0 +1,34 @@
+"""Ctrl-C and a polite kill as a request to stop, not as an end in the middle of something."""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+@contextmanager
+def calling_on_signals(request: Callable[[int], None]) -> Iterator[None]:
+    """Within this, the first SIGINT or SIGTERM calls `request` with its number; a second one acts.
+
+    Only the main thread of a process can receive signals; in others this does nothing.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler or signal.SIG_DFL)
+
+    def receive(number: int, _frame: FrameType | None) -> None:
+        restore()
+        request(number)
+
+    for number in before:
+        signal.signal(number, receive)
+    try:
+        yield
+    finally:
+        restore()

@@ -1,0 +1,325 @@
+"""The command as a person or a script meets it, mostly as a real process."""
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ntm.cli import main
+from ntm.training import Run, read_metrics
+
+SMALL = {
+    "training.report_every": "20",
+    "training.validation_sequences": "3",
+    "model.hidden_size": "4",
+    "model.layers": "1",
+    "task.bits": "2",
+    "task.max_length": "3",
+}
+Finished = subprocess.CompletedProcess[str]
+
+
+def small_options() -> list[str]:
+    return [text for key, value in SMALL.items() for text in ("--set", f"{key}={value}")]
+
+
+def ntm(*arguments: object, **options: Any) -> Finished:
+    command = [sys.executable, "-m", "ntm", *map(str, arguments)]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=300, check=False, **options
+    )
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a short run of a tiny LSTM."""
+    folder = tmp_path_factory.mktemp("runs") / "copy"
+    done = ntm(
+        "train",
+        "copy",
+        "--model",
+        "lstm",
+        "--sequences",
+        60,
+        "--seed",
+        3,
+        "--batch-size",
+        4,
+        "--run",
+        folder,
+        *small_options(),
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("Training lstm on copy")
+    assert lines[-1].startswith("Finished after 60 sequences")
+    assert lines[-1].endswith(f"Next: ntm eval {folder}")
+    assert done.stderr == ""
+    return folder
+
+
+def test_training_leaves_a_complete_folder(trained: Path) -> None:
+    names = {path.name for path in trained.iterdir() if not path.name.startswith(".")}
+    assert names == {
+        "config.json", "metrics.jsonl", "model.safetensors", "best.safetensors", "checkpoint",
+        "tensorboard",
+    }  # fmt: skip
+    training = Run(trained).settings.training
+    assert (training.seed, training.batch_size, training.sequences) == (3, 4, 60)
+    lines = read_metrics(trained / "metrics.jsonl")
+    assert [line["sequences"] for line in lines] == [20, 40, 60]
+    assert all({"sequences", "bits", "seconds"} <= line.keys() for line in lines)
+
+
+def test_a_run_can_be_evaluated(trained: Path) -> None:
+    arguments = ("eval", trained, "--sequences", 40, "--seed", 5, "--length", 7, "--json")
+    done = ntm(*arguments)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["sequences"] == 40
+    assert answer["length"] == 7
+    assert 0 < answer["median_bits"] < 100
+    assert 0 < answer["mean_bits"] < 100
+    assert 0 <= answer["perfect"] <= 1
+    assert json.loads(ntm(*arguments).stdout) == answer
+
+
+def test_an_existing_run_is_refused_and_can_be_made_longer(tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    first = ["train", "copy", "--model", "lstm", "--run", str(folder), *small_options()]
+    assert main([*first, "--sequences", "40"]) == 0
+    refused = ntm(*first, "--sequences", 40)
+    assert refused.returncode == 2
+    assert "holds a run already" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    longer = ntm("train", "--run", folder, "--resume", "--sequences", 80)
+    assert longer.returncode == 0, longer.stderr
+    assert "from sequence 40 to 80" in longer.stdout
+    assert Run(folder).settings.training.sequences == 80
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_training_cleanly(tmp_path: Path, number: int, code: int) -> None:
+    folder = tmp_path / "run"
+    command = [sys.executable, "-m", "ntm", "train", "copy", "--model", "lstm"]
+    command += ["--run", str(folder), *small_options()]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("Training")
+    assert "bits per sequence" in process.stdout.readline()
+    process.send_signal(number)
+    rest, errors = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert errors == ""
+    assert "Interrupted after" in rest
+    assert f"ntm train --run {folder} --resume" in rest
+    sequences = int(re.search(r"after ([\d,]+) sequences", rest)[1].replace(",", ""))  # type: ignore[index]
+    checkpoint = max((folder / "checkpoint").glob("*.json"))
+    assert json.loads(checkpoint.read_text())["values"]["sequences"] == sequences > 0
+
+
+def test_a_run_that_diverges_fails_with_a_sentence(tmp_path: Path) -> None:
+    done = ntm(
+        "train", "copy", "--model", "lstm", "--run", tmp_path / "run", *small_options(),
+        "--set", "optimiser.learning_rate=3e38",
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert re.fullmatch(r"ntm: Training stopped at sequence \d+: .*\n", done.stderr)
+
+
+def test_on_a_terminal_there_is_a_bar_and_a_picture(tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "ntm", "train", "copy", "--model", "lstm"]
+    command += ["--sequences", "600", "--run", str(tmp_path / "run"), *small_options()]
+    command += ["--set", "training.picture_seconds=0.2"]
+    process = subprocess.Popen(command, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            shown += os.read(ours, 65536)
+        except OSError:  # the other end is closed
+            break
+    os.close(ours)
+    assert process.wait() == 0
+    text = shown.decode()
+    assert "100%" in text
+    assert "sequences/s" in text
+    assert "target" in text
+    assert "answer" in text
+    assert "Finished after 600 sequences" in text
+
+
+def test_params_lists_all_fifteen_networks() -> None:
+    done = ntm("params", "--json")
+    rows = json.loads(done.stdout)
+    assert len(rows) == 15
+    by_name = {(row["task"], row["model"]): row for row in rows}
+    for task in ("copy", "repeat-copy", "associative-recall", "ngrams"):
+        assert by_name[task, "lstm"]["difference"] == 0
+    assert by_name["copy", "ntm-ff"] == {
+        "task": "copy", "model": "ntm-ff", "paper": 17162, "ours": 17125, "difference": -37,
+    }  # fmt: skip
+    assert all(row["difference"] == row["ours"] - row["paper"] for row in rows)
+
+
+def test_params_reads_well(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["params"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["task", "model", "paper", "ours", "difference"]
+    assert lines[1].split() == ["copy", "ntm-ff", "17,162", "17,125", "-37"]
+
+
+def test_info_tells_versions_and_engines() -> None:
+    import torch
+
+    facts = json.loads(ntm("info", "--json").stdout)
+    assert facts["torch"] == torch.__version__
+    assert {"ntm", "python", "engine", "engine_reason", "instructions", "threads"} <= facts.keys()
+
+
+def test_starting_costs_no_module_that_is_not_needed(tmp_path: Path) -> None:
+    arguments = ["train", "copy", "--model", "lstm", "--sequences", "10", "--run"]
+    arguments += [str(tmp_path / "run"), *small_options()]
+    script = (
+        f"import sys; from ntm.cli import main; main({arguments!r});"
+        "print(*{name.partition('.')[0] for name in sys.modules} | set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert "torch" in loaded
+    assert not loaded & {"rich", "matplotlib", "ray", "fastapi", "torch._dynamo", "sympy"}
+
+
+def test_help_lists_the_commands() -> None:
+    done = ntm("--help")
+    assert done.returncode == 0
+    for command in ("train", "eval", "params", "info", "demo"):
+        assert re.search(rf"^ +{command} ", done.stdout, re.MULTILINE)
+    script = "import sys, ntm.cli; sys.exit('ntm.training' in sys.modules or 'rich' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+def test_settings_are_listed_with_their_documentation(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "copy", "--settings", "--set", "model.shifts=0,1"]) == 0
+    listed = capsys.readouterr().out
+    assert re.search(r"^task\.max_length +20 +Most vectors", listed, re.MULTILINE)
+    assert re.search(r"^model\.shifts +0,1 +The integer rotations", listed, re.MULTILINE)
+    assert re.search(r"^training\.stop_when_solved +false +Stop early", listed, re.MULTILINE)
+    assert "input_size" not in listed
+
+
+Arguments = list[str]
+WRONG_CALLS: dict[str, tuple[Arguments, str]] = {
+    "task": (["train", "coppy"], "did you mean 'copy'"),
+    "no task": (["train"], "Name a task"),
+    "model": (["train", "copy", "--model", "lsmt"], "did you mean 'lstm'"),
+    "command": (["trian"], "did you mean 'train'"),
+    "no command": ([], "COMMAND"),
+    "option": (["train", "copy", "--sed", "1"], "--sed"),
+    "number": (["eval", "x", "--sequences", "many"], "--sequences"),
+    "setting": (["train", "copy", "--set", "training.sed=1"], "did you mean 'seed'"),
+    "section": (["train", "copy", "--set", "trainin.seed=1"], "did you mean 'training'"),
+    "value": (["train", "copy", "--set", "task.bits=x"], "takes a whole number"),
+    "no value": (["train", "copy", "--set", "task.bits"], "SECTION.KEY=VALUE"),
+    "bounds": (["train", "copy", "--seed", "-1"], "at least 0"),
+    "engine": (["train", "copy", "--engine", "warp"], "auto, native, reference"),
+    "folder": (["eval", "nowhere"], "nowhere is not a run folder"),
+    "resume": (["train", "--run", "nowhere", "--resume"], "nowhere is not a run folder"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_CALLS)
+def test_a_wrong_call_gets_one_sentence(
+    name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments, message = WRONG_CALLS[name]
+    assert exit_code(lambda: main(arguments)) == 2
+    out, errors = capsys.readouterr()
+    assert out == ""
+    assert message in errors
+    assert errors.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def exit_code(call: Callable[[], int]) -> object:
+    try:
+        return call()
+    except SystemExit as stop:
+        return stop.code
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--items", "3"], "no axis 'items'; it has length"),
+        (["--length", "0"], "at least 1"),
+        (["--memory-locations", "200"], "an LSTM has no memory"),
+        (["--sequences", "0"], "at least 1"),
+        (["--best", "--latest"], "not allowed with"),
+    ],
+)
+def test_an_evaluation_that_makes_no_sense_is_refused(
+    trained: Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code(lambda: main(["eval", str(trained), *options])) == 2
+    out, errors = capsys.readouterr()
+    assert out == ""
+    assert message in errors
+
+
+def test_the_weights_can_be_chosen(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for option, weights in ((None, "best"), ("--best", "best"), ("--latest", "latest")):
+        arguments = ["eval", str(trained), "--sequences", "5", "--json"]
+        assert main([*arguments, option] if option else arguments) == 0
+        assert json.loads(capsys.readouterr().out)["weights"] == weights
+
+
+def test_a_readable_evaluation_is_a_table(
+    trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["eval", str(trained), "--sequences", "1000"]) == 0
+    table = dict(line.rsplit(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert table["sequences"] == "1,000"
+    assert re.fullmatch(r"\d+\.\d{4}", table["mean bits"])
+
+
+def test_torn_weights_fail_the_job(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "config.json").write_bytes((trained / "config.json").read_bytes())
+    assert main(["eval", str(tmp_path)]) == 1
+    assert "does not exist yet" in capsys.readouterr().err
+    (tmp_path / "best.safetensors").write_bytes(b"torn")
+    assert main(["eval", str(tmp_path)]) == 1
+    assert "does not hold the weights" in capsys.readouterr().err
+
+
+def test_resuming_another_task_is_refused(
+    trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["train", "ngrams", "--run", str(trained), "--resume"]) == 2
+    assert f"The task of {trained} is copy, not ngrams" in capsys.readouterr().err
+    changed = ["train", "copy", "--run", str(trained), "--resume", "--seed", "9"]
+    assert main(changed) == 2
+    assert "training.seed is 3" in capsys.readouterr().err
+
+
+def test_a_reader_may_leave_a_pipe_early() -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m ntm train copy --settings | head -n 1",
+        shell=True, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout.startswith("task.bits")
+    assert done.stderr == ""

@@ -1,0 +1,82 @@
+"""Real processes, killed without warning at any moment, and the bits they end with."""
+
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from ntm.training import checkpoints, read_metrics
+
+SETTINGS = {
+    "training.sequences": 600,
+    "training.report_every": 50,
+    "training.validate_every": 100,
+    "training.validation_sequences": 3,
+    "training.checkpoint_seconds": 0.02,
+    "optimiser.learning_rate": 1e-3,
+    "model.hidden_size": 4,
+    "model.layers": 1,
+    "task.bits": 2,
+    "task.max_length": 3,
+}
+
+
+def command(folder: Path) -> list[str]:
+    options = [text for key, value in SETTINGS.items() for text in ("--set", f"{key}={value}")]
+    start = [sys.executable, "-m", "ntm", "train", "copy", "--model", "lstm"]
+    return [*start, *options, "--run", str(folder), "--resume"]
+
+
+def curve(folder: Path) -> list[dict[str, Any]]:
+    times = {"seconds", "sequences_per_second"}
+    lines = read_metrics(folder / "metrics.jsonl")
+    return [{k: v for k, v in line.items() if k not in times} for line in lines]
+
+
+def tensors(folder: Path) -> dict[str, torch.Tensor]:
+    newest, problems = checkpoints.load_newest(folder / "checkpoint")
+    assert newest is not None
+    assert problems == []
+    assert newest.values["sequences"] == SETTINGS["training.sequences"]
+    best = load_file(folder / "best.safetensors")
+    return (
+        newest.tensors
+        | load_file(folder / "model.safetensors")
+        | {f"best:{k}": v for k, v in best.items()}
+    )
+
+
+def kill_while_training(folder: Path, moment: float) -> bool:
+    """Start or resume the run and kill it a moment after it has begun; whether it was killed."""
+    process = subprocess.Popen(command(folder), stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert "Training lstm on copy" in process.stdout.readline()
+    time.sleep(moment)
+    process.kill()
+    process.stdout.close()
+    return process.wait() != 0
+
+
+@pytest.mark.parametrize("seed", [1])
+def test_a_run_that_was_killed_ends_with_the_same_bits(tmp_path: Path, seed: int) -> None:
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    subprocess.run(command(whole), check=True, capture_output=True)
+    lasted = read_metrics(whole / "metrics.jsonl")[-1]["seconds"]
+    moments = random.Random(seed)
+    kills = sum(kill_while_training(killed, moments.uniform(0, lasted / 2)) for _ in range(3))
+    assert kills >= 2
+    done = subprocess.run(command(killed), check=True, capture_output=True, text=True)
+    assert "Finished after 600 sequences" in done.stdout
+    assert curve(killed) == curve(whole)
+    ours, theirs = tensors(killed), tensors(whole)
+    assert ours.keys() == theirs.keys()
+    for name, tensor in ours.items():
+        assert torch.equal(tensor, theirs[name]), name
+    seconds = [line["seconds"] for line in read_metrics(killed / "metrics.jsonl")]
+    assert seconds == sorted(seconds)

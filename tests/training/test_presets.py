@@ -1,0 +1,61 @@
+import pytest
+
+from ntm.config import NTMConfig
+from ntm.tasks import TASKS, AssociativeRecall, Copy, register
+from ntm.training import MODELS, TABLES, paper_network, paper_settings
+
+
+def test_the_tables_hold_every_task_and_model_once() -> None:
+    names = [(network.task, network.model) for network in TABLES]
+    assert sorted(names) == sorted((task, model) for task in TASKS for model in MODELS)
+
+
+def test_some_rows_are_as_printed() -> None:
+    sort = paper_network("priority-sort", "ntm-lstm")
+    assert isinstance(sort.config, NTMConfig)
+    assert (sort.config.controller_layers, sort.config.controller_size) == (2, 100)
+    assert (sort.config.read_heads, sort.config.write_heads) == (5, 5)
+    assert (sort.learning_rate, sort.parameters) == (3e-5, 269_038)
+    recall = paper_network("associative-recall", "ntm-ff")
+    assert isinstance(recall.config, NTMConfig)
+    assert (recall.config.read_heads, recall.config.controller_size) == (4, 256)
+    assert (recall.learning_rate, recall.parameters) == (1e-4, 146_845)
+    lstm = paper_network("repeat-copy", "lstm")
+    assert (lstm.config.hidden_size, lstm.learning_rate) == (512, 3e-5)  # type: ignore[union-attr]
+
+
+def test_training_follows_the_text_and_not_the_counts() -> None:
+    settings = paper_settings("copy", "ntm-ff")
+    assert settings.task == Copy()
+    assert (settings.model.input_size, settings.model.output_size) == (9, 8)
+    assert settings.model.shifts == (-1, 0, 1)  # type: ignore[union-attr]
+    assert settings.optimiser.learning_rate == 1e-4
+    assert paper_settings("repeat-copy", "lstm").training.sequences == 500_000
+
+
+def test_a_task_may_come_with_its_own_settings_or_from_outside() -> None:
+    short = AssociativeRecall(max_items=3)
+    assert paper_settings(short, "ntm-lstm").task == short
+
+    class Echo(Copy):
+        name = "echo-for-the-presets"
+
+    settings = paper_settings(Echo(bits=2), "ntm-ff")
+    assert settings.model.input_size == 3
+    assert settings.optimiser.learning_rate == 1e-4
+    register(Echo)
+    try:
+        assert paper_settings(Echo.name, "lstm").task == Echo()
+    finally:
+        del TASKS[Echo.name]
+
+
+@pytest.mark.parametrize(
+    ("task", "model", "message"),
+    [("coppy", "lstm", "did you mean 'copy'"), ("copy", "lsmt", "did you mean 'lstm'")],
+)
+def test_unknown_names_are_refused_with_a_suggestion(task: str, model: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        paper_settings(task, model)
+    with pytest.raises(ValueError, match=message):
+        paper_network(task, model)

@@ -1,0 +1,156 @@
+import json
+from dataclasses import fields, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ntm.baseline import LSTMConfig
+from ntm.tasks import TASKS, Copy, RepeatCopy
+from ntm.training import MODELS, OptimiserSettings, Settings, TrainingSettings, paper_settings
+from ntm.training.fields import documentation
+from ntm.training.settings import FOLLOWS_FROM_TASK, SECTIONS
+
+optimisers = st.builds(
+    OptimiserSettings,
+    learning_rate=st.floats(0, 1),
+    decay=st.floats(0, 1),
+    momentum=st.floats(0, 1),
+    epsilon=st.floats(1e-12, 1),
+    clip=st.floats(1e-12, 1e6),
+)
+trainings = st.builds(
+    TrainingSettings,
+    sequences=st.integers(1, 10**9),
+    batch_size=st.integers(1, 10**4),
+    seed=st.integers(0, 2**64),
+    engine=st.sampled_from(["auto", "native", "reference"]),
+    report_every=st.integers(1, 10**6),
+    stop_when_solved=st.booleans(),
+    solved_bits=st.floats(0, 100),
+    checkpoint_seconds=st.floats(0, 1e6),
+)
+presets = st.builds(paper_settings, st.sampled_from(sorted(TASKS)), st.sampled_from(MODELS))
+any_settings = st.builds(
+    lambda preset, optimiser, training: replace(preset, optimiser=optimiser, training=training),
+    presets,
+    optimisers,
+    trainings,
+)
+
+
+def typed(value: object) -> str:
+    """A value as a person would type it."""
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return str(value)
+
+
+@given(any_settings)
+def test_json_brings_back_the_same_settings(settings: Settings) -> None:
+    assert Settings.from_json(json.loads(json.dumps(settings.to_json()))) == settings
+
+
+@given(any_settings)
+def test_every_setting_can_be_typed(settings: Settings) -> None:
+    texts = {
+        f"{section}.{f.name}": typed(getattr(getattr(settings, section), f.name))
+        for section in SECTIONS
+        for f in fields(getattr(settings, section))
+        if f.name not in FOLLOWS_FROM_TASK
+    }
+    start = paper_settings(settings.task.name, settings.model_name)
+    assert start.changed(texts) == settings
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("model", MODELS)
+def test_every_setting_is_documented(task: str, model: str) -> None:
+    settings = paper_settings(task, model)
+    for section in SECTIONS:
+        owner = type(getattr(settings, section))
+        texts = documentation(owner)
+        assert list(texts) == [f.name for f in fields(owner)]
+        assert all(texts.values()), texts
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "value"),
+    [
+        ("training.sequences", "1e6", 1_000_000),
+        ("training.sequences", " 20_000 ", 20_000),
+        ("training.stop_when_solved", "Yes", True),
+        ("training.stop_when_solved", "off", False),
+        ("optimiser.learning_rate", "3e-5", 3e-5),
+        ("optimiser.clip", "1", 1.0),
+        ("model.shifts", "(-2, -1, 0)", (-2, -1, 0)),
+        ("model.shifts", "[1]", (1,)),
+        ("model.shifts", "0,1,", (0, 1)),
+        ("model.shift_mode", "scalar", "scalar"),
+    ],
+)
+def test_texts_become_values(key: str, text: str, value: object) -> None:
+    section, _, name = key.partition(".")
+    changed = paper_settings("copy").changed({key: text})
+    got = getattr(getattr(changed, section), name)
+    assert (got, type(got)) == (value, type(value))
+
+
+def test_none_can_be_typed_where_it_is_a_value() -> None:
+    settings = paper_settings("repeat-copy").changed({"task.scale_max_repeats": "20"})
+    assert settings.task == RepeatCopy(scale_max_repeats=20)
+    assert settings.changed({"task.scale_max_repeats": "none"}).task == RepeatCopy()
+
+
+def test_the_model_follows_the_task() -> None:
+    settings = paper_settings("copy").changed({"task.bits": "3", "task.end_marker": "true"})
+    assert (settings.model.input_size, settings.model.output_size) == (4, 4)
+    with pytest.raises(ValueError, match=r"model\.input_size follows from the task"):
+        settings.changed({"model.input_size": "4"})
+    with pytest.raises(ValueError, match=r"9 inputs and 8 outputs"):
+        Settings(Copy(), LSTMConfig(8, 8))
+
+
+def test_settings_of_a_section_change_together() -> None:
+    changed = paper_settings("copy").changed({"task.min_length": "30", "task.max_length": "40"})
+    assert changed.task == Copy(min_length=30, max_length=40)
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "message"),
+    [
+        ("training.sed", "1", "did you mean 'seed'"),
+        ("trainin.seed", "1", "did you mean 'training'"),
+        ("task.lenght", "1", "Known: bits"),
+        ("seed", "1", "There is no section of settings called 'seed'"),
+        ("training", "1", r"section\.key"),
+        ("training.seed", "one", "whole number"),
+        ("training.seed", "1.5", "whole number"),
+        ("training.seed", "-1", "at least 0"),
+        ("training.stop_when_solved", "maybe", "true or false"),
+        ("training.engine", "fast", "auto, native, reference"),
+        ("optimiser.learning_rate", "nan", "finite"),
+        ("optimiser.learning_rate", "much", "takes a number"),
+        ("model.shifts", "1,x", "separated by commas"),
+        ("model.shift_mode", "both", "'softmax' or 'scalar'"),
+        ("task.bits", "0", "at least 1"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(key: str, text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        paper_settings("copy").changed({key: text})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"extra": {}}, "section"),
+        ({"task": {"name": "coppy"}}, "did you mean 'copy'"),
+        ({"model": {"name": "lstm"}}, r"lack model\.input_size"),
+        ({"model": {"input_size": 9, "output_size": 8}}, "no model called 'None'"),
+        ({"training": {"sed": 1}}, "did you mean 'seed'"),
+    ],
+)
+def test_json_that_makes_no_sense_is_refused(change: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Settings.from_json(paper_settings("copy").to_json() | change)
