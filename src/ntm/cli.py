@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from ntm.bench import command as bench
+
 if TYPE_CHECKING:
     from ntm.tasks import Batch, Task
     from ntm.training import Result, Settings
@@ -100,6 +102,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Iterable[str]]:
     _add_eval_options(add("eval", _eval, "Measure a trained network on fresh sequences"))
     _add_json(add("params", _params, "The paper's tables of sizes, and ours beside them"))
     _add_json(add("info", _info, "Versions, engines and why, vector instructions, threads"))
+    bench.add_arguments(add("bench", bench.run, "Speed, as ratios measured in one run"))
     demo = add("demo", _demo, "Train on copy for half a minute and show how it generalises")
     demo.add_argument("--out", type=Path, default=Path("demo"), help="folder for the picture")
     return parser, commands.choices

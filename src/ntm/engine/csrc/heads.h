@@ -48,7 +48,7 @@ void squash_shift(T* head, const T* raw, const HeadLayout& at, const Plan& plan)
   head[at.level] = 1 / (1 + std::exp(-raw[0]));
   const T position = T(plan.shifts.front()) + span * head[at.level];
   for (Index k = 0; k < count; ++k)
-    head[at.shift + k] = std::max(T(0), 1 - std::abs(position - T(plan.shifts[k])));
+    head[at.shift + k] = std::max(1 - std::abs(position - T(plan.shifts[k])), T(0));
 }
 
 template <typename T>

@@ -50,7 +50,7 @@ enum class From { zero, bias, result };
 
 // `rows` x `panels` panels of the result, held in registers while the depth runs. `columns` of them are stored.
 template <typename T, int rows, int panels>
-inline void multiply_tile(T* result, Index stride, Left<T> a, Right<T> b, Index depth, From from, const T* bias,
+__attribute__((noinline)) void multiply_tile(T* result, Index stride, Left<T> a, Right<T> b, Index depth, From from, const T* bias,
                           Index columns) {
   constexpr int lanes = kLanes<T>, per_panel = kPanel / lanes, vectors = per_panel * panels;
   const auto width_at = [&](int v) { return int(std::clamp<Index>(columns - v * lanes, 0, lanes)); };

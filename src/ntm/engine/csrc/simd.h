@@ -197,12 +197,13 @@ struct Math<double> {
   static constexpr double log_tail = 1.479819860511658591e-01;
 };
 
-// e^x; zero below the smallest normal number, the largest power below infinity above it.
+// e^x; zero below the smallest normal number, the largest power below infinity above it. Here as in all that
+// follows, NaN stays NaN: `max` and `min` return their second argument where the comparison fails.
 template <typename T>
 inline Vec<T> exp(Vec<T> x) {
   using M = Math<T>;
   const Vec<T> clamped =
-      min<T>(max<T>(x, broadcast<T>(M::exp_lowest)), broadcast<T>(M::exp_highest));
+      min<T>(broadcast<T>(M::exp_highest), max<T>(broadcast<T>(M::exp_lowest), x));
   const Vec<T> shifted = clamped * T(1.4426950408889634074) + M::round_magic;
   const Vec<T> n = shifted - M::round_magic;
   const Vec<T> r = clamped - n * M::ln2_high - n * M::ln2_low;
@@ -210,12 +211,12 @@ inline Vec<T> exp(Vec<T> x) {
   for (int i = 1; i < int(sizeof(M::exp_coefficients) / sizeof(T)); ++i)
     p = p * r + M::exp_coefficients[i];
   const Vec<T> fraction = p * r * r + r + T(1);
-  // The low bits of `shifted` are the integer n; moved up they add to the exponent.
-  const Vec<T> result = from_bits<T>(bits_of<T>(fraction) + (bits_of<T>(shifted) << M::mantissa_bits));
-  return x < M::exp_lowest ? Vec<T>{} : result;
+  // The low bits of `shifted` are the integer n; moved up, they are the exponent of 2^n.
+  const Vec<T> power = from_bits<T>((bits_of<T>(shifted) + M::exponent_bias) << M::mantissa_bits);
+  return x < M::exp_lowest ? Vec<T>{} : fraction * power;
 }
 
-// ln x for positive normal x.
+// ln x for positive normal x. The x - x at the end is for NaN, whose bits the rest takes for a number's.
 template <typename T>
 inline Vec<T> log(Vec<T> x) {
   using M = Math<T>;
@@ -231,7 +232,7 @@ inline Vec<T> log(Vec<T> x) {
   const Vec<T> half_square = f * f * T(0.5);
   const Vec<T> exponent = __builtin_convertvector(n, Vec<T>);
   const Vec<T> tail = s * (half_square + p * z) + exponent * M::ln2_low;
-  return exponent * M::ln2_high + (f - (half_square - tail));
+  return exponent * M::ln2_high + (f - (half_square - tail)) + (x - x);
 }
 
 template <typename T>

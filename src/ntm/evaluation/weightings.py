@@ -1,0 +1,106 @@
+"""What a weighting says: where a head looks, how sharply, and how it came to look there."""
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ntm.trace import Trace
+
+Kind = Literal["read", "write"]
+Array = NDArray[np.floating[Any]]
+Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+MODES = ("content", "content then shift", "shift")
+"""Section 3.3.2: the three ways in which content and location addressing work together."""
+
+CONTENT, CONTENT_THEN_SHIFT, SHIFT = range(3)
+
+
+class Track(NamedTuple):
+    """What one head did, (time, batch) each unless said otherwise."""
+
+    place: Integers  # the location of its largest weight
+    focus: Array  # that weight
+    mode: Integers  # which of the MODES brought it there
+    match: Integers  # the location that its key matches best
+    key: Array  # (time, batch, M)
+    vector: Array  # what it added or read, (time, batch, M)
+
+
+def track(trace: Trace, kind: Kind, head: int) -> Track:
+    """Follow one head through a trace."""
+    weightings = _of(trace, kind, "weightings")[:, :, head]
+    vectors = trace.reads if kind == "read" else trace.adds
+    return Track(
+        weightings.argmax(axis=-1),
+        weightings.max(axis=-1),
+        modes(trace, kind)[:, :, head],
+        _of(trace, kind, "content")[:, :, head].argmax(axis=-1),
+        _of(trace, kind, "keys")[:, :, head],
+        vectors[:, :, head],
+    )
+
+
+def modes(trace: Trace, kind: Kind) -> Integers:
+    """Which of the MODES put each head where it looks, as an index: (time, batch, heads).
+
+    What lies at the head's location before sharpening is a sum over the shifts, of what the content
+    weighting brought there and of what the previous weighting did. The larger part decides between
+    content and shift, and for content the shift that brought most of it decides the rest. A head
+    that stays where it was is in the mode `shift`, by zero.
+    """
+    place = _of(trace, kind, "weightings").argmax(axis=-1)
+    content, gates = _of(trace, kind, "content"), _of(trace, kind, "gates")
+    shifts, shares = np.array(trace.shifts), _of(trace, kind, "shifts")
+    origins = (place[..., None] - shifts) % content.shape[-1]
+    by_content = gates[..., None] * np.take_along_axis(content, origins, axis=-1) * shares
+    by_any = np.take_along_axis(_of(trace, kind, "gated"), origins, axis=-1) * shares
+    shifted = shifts[by_content.argmax(axis=-1)] != 0
+    mostly_content = by_content.sum(axis=-1) > by_any.sum(axis=-1) / 2
+    return np.where(mostly_content, np.where(shifted, CONTENT_THEN_SHIFT, CONTENT), SHIFT)
+
+
+def displacement(start: Array, end: Array, count: int) -> Array:
+    """The shortest signed way from one location to another on a ring of `count` locations."""
+    return (end - start + count // 2) % count - count // 2
+
+
+def at_steps(values: NDArray[Any], steps: Integers) -> Array:
+    """`values[steps[i, b], b]`, NaN where the step is negative.
+
+    values: (time, batch, ...); steps: (count, batch); result: (count, batch, ...).
+    """
+    taken = values[np.maximum(steps, 0), np.arange(steps.shape[1])].astype(float)
+    taken[steps < 0] = np.nan
+    return taken
+
+
+def known(*given: Array, then: Any) -> Array:
+    """`then` as numbers where nothing that was given is NaN; NaN elsewhere."""
+    unknown = np.logical_or.reduce([np.isnan(values) for values in given])
+    return np.where(unknown, np.nan, then)
+
+
+def equal(first: Array, second: Array) -> Array:
+    """1.0 where two arrays agree and 0.0 where they differ; NaN where either is NaN."""
+    return known(first, second, then=first == second)
+
+
+def mean(values: Array) -> float:
+    """The mean of what is not NaN; zero if there is nothing."""
+    counted = values[~np.isnan(values)]
+    return float(counted.mean()) if counted.size else 0.0
+
+
+def cosine(first: Array, second: Array) -> Array:
+    """The cosine similarity along the last axis; zero for a vector of zeros."""
+    norms = np.linalg.norm(first, axis=-1) * np.linalg.norm(second, axis=-1)
+    similarity: Array = np.sum(first * second, axis=-1) / np.maximum(norms, 1e-12)
+    return similarity
+
+
+def _of(trace: Trace, kind: Kind, name: str) -> Array:
+    values: Array = getattr(trace, f"{kind}_{name}")
+    return values
