@@ -33,6 +33,15 @@ class LSTMController(nn.Module):
         below = [config.controller_inputs] + [size] * (config.controller_layers - 1)
         self.layers = nn.ModuleList([nn.Linear(inputs + size, 4 * size) for inputs in below])
 
+    @torch.no_grad()
+    def reset_forget_gates(self) -> None:
+        """Forget quickly at first: what is to be kept must then go to the memory.
+
+        The usual bias of +1 does the opposite, and the machine learns to do without its memory.
+        """
+        for layer in self.layers:
+            layer.get_parameter("bias").chunk(4)[1].fill_(-1)
+
     def forward(
         self, inputs: Tensor, hidden: Tensor, cell: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:

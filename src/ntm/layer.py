@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from ntm import checks, engine
 from ntm.cell import Cell, State
 from ntm.config import ControllerKind, NTMConfig, ShiftMode, StartMemory
+from ntm.controllers import LSTMController
 from ntm.start import StartState
 from ntm.trace import Trace
 
@@ -89,11 +90,13 @@ class NTM(nn.Module):
         self._engine = engine.checked_name(name)
 
     def reset_parameters(self) -> None:
-        """Glorot-uniform weights and zero biases; the start state as `StartState` says."""
+        """Glorot-uniform weights, zero biases except for forget gates; start as StartState says."""
         for module in self.cell.modules():
             if isinstance(module, nn.Linear):
                 nn.init.xavier_uniform_(module.weight)
                 nn.init.zeros_(module.bias)
+        if isinstance(self.cell.controller, LSTMController):
+            self.cell.controller.reset_forget_gates()
         self.start.reset_parameters()
 
     def initial_state(self, batch_size: int) -> State:
@@ -155,10 +158,13 @@ class NTM(nn.Module):
                 f"network has; got {memory_locations}. A memory can grow, not shrink."
             )
         config = replace(self.config, memory_locations=memory_locations)
-        larger = NTM.from_config(config, batch_first=self.batch_first, engine=self.engine)
+        with torch.random.fork_rng(devices=[]):  # the values drawn here are replaced at once
+            larger = NTM.from_config(config, batch_first=self.batch_first, engine=self.engine)
+            larger.start = self.start.extended(config)
         larger.to(self.start.memory).train(self.training)
         larger.cell.load_state_dict(self.cell.state_dict())
-        larger.start = self.start.extended(config)
+        for old, new in zip(self.parameters(), larger.parameters(), strict=True):
+            new.requires_grad_(old.requires_grad)
         return larger
 
     def extra_repr(self) -> str:

@@ -16,7 +16,7 @@ Array = NDArray[np.floating[Any]]
 FORMAT = "ntm-trace-1"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trace:
     """What happened, time first: T steps, B sequences, R read and W write heads, S shifts, N x M.
 

@@ -1,0 +1,98 @@
+import dataclasses
+import re
+
+import pytest
+
+from ntm import NTMConfig
+
+SIZES = (
+    "input_size",
+    "output_size",
+    "controller_size",
+    "controller_layers",
+    "memory_locations",
+    "memory_width",
+    "read_heads",
+    "write_heads",
+)
+
+
+def make(**changes: object) -> NTMConfig:
+    return NTMConfig(**{"input_size": 3, "output_size": 2} | changes)
+
+
+def test_defaults_are_the_papers_smallest_network() -> None:
+    config = make()
+    assert (config.controller, config.controller_size) == ("feedforward", 100)
+    assert (config.memory_locations, config.memory_width) == (128, 20)
+    assert (config.read_heads, config.write_heads) == (1, 1)
+    assert (config.shifts, config.shift_mode) == ((-1, 0, 1), "softmax")
+
+
+def test_a_config_is_a_value() -> None:
+    config = make(shifts=[-1, 0, 1])
+    assert config == make()
+    assert hash(config) == hash(make())
+    assert config != make(read_heads=2)
+    assert NTMConfig(**dataclasses.asdict(config)) == config
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        config.read_heads = 2
+
+
+@pytest.mark.parametrize(("shift_mode", "shift_outputs"), [("softmax", 5), ("scalar", 1)])
+def test_derived_sizes(shift_mode: str, shift_outputs: int) -> None:
+    config = make(memory_width=7, read_heads=3, shifts=range(-2, 3), shift_mode=shift_mode)
+    assert config.shift_outputs == shift_outputs
+    assert config.read_head_outputs == 7 + 1 + 1 + shift_outputs + 1
+    assert config.write_head_outputs == config.read_head_outputs + 7 + 7
+    assert config.controller_inputs == 3 + 3 * 7
+
+
+def test_only_an_lstm_carries_state() -> None:
+    assert make().recurrent_layers == 0
+    assert make(controller="lstm", controller_layers=2).recurrent_layers == 2
+
+
+@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize("value", [0, -1, 2.0, True, "3", None])
+def test_sizes_must_be_positive_integers(name: str, value: object) -> None:
+    with pytest.raises(
+        ValueError, match=f"^{name} must be an integer of at least 1, got {value!r}"
+    ):
+        make(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "choices"),
+    [
+        ("controller", "'feedforward' or 'lstm'"),
+        ("shift_mode", "'softmax' or 'scalar'"),
+        ("start_memory", "'constant' or 'random'"),
+    ],
+)
+@pytest.mark.parametrize("value", ["gru", "", None, 1, ["lstm"]])
+def test_unknown_names_are_refused_with_the_known_ones(
+    name: str, choices: str, value: object
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"{name} must be {choices}, got {value!r}.")):
+        make(**{name: value})
+
+
+@pytest.mark.parametrize("shifts", [(), (1, 1), (0.5,), (True,), "ab", 3, None])
+def test_shifts_must_be_distinct_integers(shifts: object) -> None:
+    with pytest.raises(ValueError, match=r"^shifts must be distinct integers") as refusal:
+        make(shifts=shifts)
+    assert f"got {shifts!r}" in str(refusal.value)
+
+
+@pytest.mark.parametrize("shifts", [(-1, 1), (1, 0, -1), (0, 2, 1)])
+def test_a_scalar_shift_needs_consecutive_shifts(shifts: tuple[int, ...]) -> None:
+    assert make(shifts=shifts).shifts == shifts
+    with pytest.raises(ValueError, match="consecutive integers in rising order") as refusal:
+        make(shifts=shifts, shift_mode="scalar")
+    assert f"got {shifts}" in str(refusal.value)
+
+
+def test_a_feedforward_controller_has_one_layer() -> None:
+    with pytest.raises(ValueError, match=r"got controller_layers=2.*controller='lstm'"):
+        make(controller_layers=2)

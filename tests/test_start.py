@@ -1,0 +1,99 @@
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ntm import NTM, NTMConfig
+from ntm.start import StartState
+
+from .slow_reference import OPTIONS, SIZES, assert_distribution, few_examples, make_net
+
+N = SIZES["memory_locations"]
+every_option = pytest.mark.parametrize("option", OPTIONS)
+
+
+def fresh(**changes: object) -> StartState:
+    torch.manual_seed(5)
+    return StartState(NTMConfig(**SIZES | changes)).double()
+
+
+@every_option
+def test_every_sequence_starts_alike_and_the_start_is_learned(option: str) -> None:
+    start = make_net(option).start
+    state = start(3)
+    for name, tensor in state._asdict().items():
+        assert tensor.shape[0] == 3, name
+        assert torch.equal(tensor[0], tensor[2]), name
+        assert tensor.requires_grad, name
+    assert_distribution(state.read_weightings)
+    assert_distribution(state.write_weightings)
+
+
+def test_a_constant_start_has_equal_rows_near_zero() -> None:
+    assert torch.equal(fresh().memory, torch.full((N, 5), 1e-6, dtype=torch.float32).double())
+
+
+def test_a_random_start_has_distinct_rows_between_the_bounds() -> None:
+    memory = fresh(start_memory="random").memory
+    assert (memory.abs() <= 0.5).all()
+    assert len(memory.unique(dim=0)) == N
+    assert memory.min() < -0.3
+    assert memory.max() > 0.3
+
+
+def test_every_head_starts_somewhere_else_and_everything_else_at_zero() -> None:
+    start = fresh(controller="lstm", read_heads=3, write_heads=3)
+    logits = torch.cat([start.read_logits, start.write_logits])
+    assert len(logits.unique(dim=0)) == 6
+    assert all(len(row.unique()) == N for row in logits)
+    for parameter in (start.reads, start.hidden, start.cell):
+        assert parameter.numel() > 0
+        assert not parameter.any()
+
+
+def test_a_new_row_is_the_mean_of_the_trained_ones() -> None:
+    start = make_net("random-start").start
+    larger = start.extended(replace(start.config, memory_locations=N + 6))
+    assert torch.equal(larger.memory[:N], start.memory)
+    torch.testing.assert_close(larger.memory[N:], start.memory.mean(0).expand(6, -1))
+
+
+@every_option
+@few_examples
+@given(added=st.integers(1, 500))
+def test_new_locations_together_weigh_no_more_than_the_least_likely_trained_one(
+    option: str, added: int
+) -> None:
+    start = make_net(option).start
+    larger = start.extended(replace(start.config, memory_locations=N + added))
+    before, after = start(1), larger(1)
+    for name in ("read_weightings", "write_weightings"):
+        old, new = getattr(before, name), getattr(after, name)
+        assert_distribution(new)
+        trained, appended = new.split([N, added], dim=2)
+        rounding = 1 + 1e-12
+        assert (appended.sum(2) <= trained.amin(2) * rounding).all()
+        # Every head still prefers the trained locations to one another as it did.
+        torch.testing.assert_close(trained / trained.sum(2, keepdim=True), old)
+
+
+@every_option
+def test_the_same_size_is_the_same_start(option: str) -> None:
+    start = make_net(option).start
+    same = start.extended(start.config)
+    for name, parameter in start.named_parameters():
+        assert torch.equal(same.get_parameter(name), parameter), name
+        assert same.get_parameter(name) is not parameter, name
+
+
+def test_resizing_leaves_the_random_state_alone_and_frozen_parameters_frozen():
+    net = NTM(3, 2, memory_locations=7, memory_width=3, controller_size=5)
+    net.cell.output.requires_grad_(False)
+    before = torch.get_rng_state()
+    larger = net.resized(11)
+    assert torch.equal(torch.get_rng_state(), before)
+    flags = [p.requires_grad for p in larger.parameters()]
+    assert flags == [p.requires_grad for p in net.parameters()]
+    assert not all(flags)
