@@ -323,7 +323,7 @@ def test_the_engine_can_be_changed_and_is_always_a_known_one() -> None:
 
 
 @every_option
-def test_a_fresh_network_has_glorot_weights_and_biases_at_forget_gates_only(option: str) -> None:
+def test_a_fresh_network_has_glorot_weights_and_an_lstm_starts_feedforward(option: str) -> None:
     torch.manual_seed(1)
     net = NTM(**SIZES | OPTIONS[option])
     linears = [module for module in net.cell.modules() if isinstance(module, nn.Linear)]
@@ -335,6 +335,7 @@ def test_a_fresh_network_has_glorot_weights_and_biases_at_forget_gates_only(opti
         expected = torch.zeros_like(linear.bias)
         if linear in recurrent:
             expected.chunk(4)[1].fill_(-1)
+            assert not linear.weight[:, -net.config.controller_size :].any()
         assert torch.equal(linear.bias, expected)
 
 

@@ -34,13 +34,17 @@ class LSTMController(nn.Module):
         self.layers = nn.ModuleList([nn.Linear(inputs + size, 4 * size) for inputs in below])
 
     @torch.no_grad()
-    def reset_forget_gates(self) -> None:
-        """Forget quickly at first: what is to be kept must then go to the memory.
+    def start_feedforward(self) -> None:
+        """Begin as a feedforward controller: no recurrence, and forget gates that forget.
 
-        The usual bias of +1 does the opposite, and the machine learns to do without its memory.
+        What is to be kept must then go to the memory. With the usual initialisation (recurrence, and
+        a forget bias of +1) the controller first learns to do without its memory.
         """
         for layer in self.layers:
-            layer.get_parameter("bias").chunk(4)[1].fill_(-1)
+            weight, bias = layer.get_parameter("weight"), layer.get_parameter("bias")
+            size = bias.numel() // 4
+            weight[:, -size:] = 0
+            bias[size : 2 * size] = -1
 
     def forward(
         self, inputs: Tensor, hidden: Tensor, cell: Tensor

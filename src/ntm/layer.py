@@ -90,13 +90,13 @@ class NTM(nn.Module):
         self._engine = engine.checked_name(name)
 
     def reset_parameters(self) -> None:
-        """Glorot-uniform weights, zero biases except for forget gates; start as StartState says."""
+        """Glorot-uniform weights, zero biases; an LSTM starts feedforward; see also StartState."""
         for module in self.cell.modules():
             if isinstance(module, nn.Linear):
                 nn.init.xavier_uniform_(module.weight)
                 nn.init.zeros_(module.bias)
         if isinstance(self.cell.controller, LSTMController):
-            self.cell.controller.reset_forget_gates()
+            self.cell.controller.start_feedforward()
         self.start.reset_parameters()
 
     def initial_state(self, batch_size: int) -> State:

@@ -44,18 +44,19 @@ struct Chain {
       : content(plan.row), shifted(plan.row), dcontent(plan.row), gated(plan), dshifted(plan) {}
 };
 
-// y = softmax(scale x) over the first `count` of `row` elements, zero in the rest. y may be x.
+// y = softmax(scale x), scale > 0, over the first `count` of `row` elements, zero in the rest. y may be x.
 template <typename T>
 void softmax(T* y, const T* x, T scale, Index count, Index row) {
   constexpr Index lanes = kLanes<T>;
-  for (Index i = 0; i < row; i += lanes) store<T>(y + i, load(x + i) * scale);
-  std::fill(y + count, y + row, std::numeric_limits<T>::lowest());
-  Vec<T> highest = load(y);
-  for (Index i = lanes; i < row; i += lanes) highest = max<T>(highest, load(y + i));
-  const T top = max_of<T>(highest);
+  T top = x[0];
+  for (Index i = count / lanes * lanes; i < count; ++i) top = std::max(top, x[i]);
+  Vec<T> highest = broadcast<T>(top);
+  for (Index i = 0; i + lanes <= count; i += lanes) highest = max<T>(highest, load(x + i));
+  const T offset = max_of<T>(highest) * scale;
   Vec<T> sum = {};
   for (Index i = 0; i < row; i += lanes) {
-    const Vec<T> e = exp<T>(load(y + i) - top);
+    Vec<T> e = exp<T>(load(x + i) * scale - offset);
+    if (i + lanes > count) e = load_partial(reinterpret_cast<const T*>(&e), int(std::max<Index>(count - i, 0)));
     store<T>(y + i, e);
     sum += e;
   }
@@ -65,7 +66,7 @@ void softmax(T* y, const T* x, T scale, Index count, Index row) {
 
 // 1 / |k| of one key, with the epsilon of equation 6.
 template <typename T>
-T inverse_norm(const T* key, const Plan& plan) {
+T inverse_key_norm(const T* key, const Plan& plan) {
   T squares = 0;
   for (Index m = 0; m < plan.width; ++m) squares += key[m] * key[m];
   return T(1) / std::sqrt(squares + T(plan.similarity_epsilon));
@@ -78,7 +79,7 @@ void cosine_similarity(T* similarity, const T* memory, const T* inverse_norms, c
   multiply<T>(similarity, plan.row, {heads, kind.squashed.size, 1}, rows_of(memory, plan.row), kind.count, plan.row,
               plan.width);
   for (Index h = 0; h < kind.count; ++h, similarity += plan.row) {
-    const T inverse = inverse_norm(heads + h * kind.squashed.size, plan);
+    const T inverse = inverse_key_norm(heads + h * kind.squashed.size, plan);
     for (Index n = 0; n < plan.row; n += kLanes<T>)
       store<T>(similarity + n, load(similarity + n) * (load(inverse_norms + n) * inverse));
   }
@@ -92,10 +93,9 @@ void cosine_similarity_backward(T* dsimilarity, T* dkeys, T* scale, const T* sim
                                 Scratch<T>& along) {
   constexpr Index lanes = kLanes<T>;
   std::fill(scale, scale + plan.row, T(0));
-  along.resize(kind.count);
   for (Index h = 0; h < kind.count; ++h) {
     T* d = dsimilarity + h * plan.row;
-    const T inverse = inverse_norm(heads + h * kind.squashed.size, plan);
+    const T inverse = inverse_key_norm(heads + h * kind.squashed.size, plan);
     Vec<T> sum = {};
     for (Index n = 0; n < plan.row; n += lanes) {
       const Vec<T> norm = load(inverse_norms + n);

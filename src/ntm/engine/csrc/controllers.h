@@ -31,7 +31,6 @@ void lstm(T* h, T* cell, T* gates, const T* previous_cell, Index units) {
 template <typename T>
 void lstm_backward(T* dvalues, T* dcell, const T* dh, const T* gates, const T* cell, const T* previous_cell,
                    Index units, Scratch<T>& tanh_cell) {
-  tanh_cell.resize(units);
   map(tanh_cell.data(), cell, units, [](Vec<T> c) { return tanh<T>(c); });
   const T *i = gates, *f = i + units, *g = f + units, *o = g + units;
   T *di = dvalues, *df = di + units, *dg = df + units, *d_o = dg + units;

@@ -136,9 +136,10 @@ struct TapeOf {
   std::vector<Index> seen_stride;
   Index gates_stride, hidden_stride, size = 0;
 
+  // Null data: only the size is wanted.
   TapeOf(const Plan& plan, Index rows, Pointer data) {
     const auto take = [&](Index stride) {
-      Pointer p = data + size;
+      Pointer p = data ? data + size : nullptr;
       size += rows * stride;
       return p;
     };

@@ -16,11 +16,16 @@ inline Index group_size(const Batch& batch) {
   return std::clamp<Index>((share + 3) / 4 * 4, 4, 16);
 }
 
-template <typename Work>
-void for_each_group(const Batch& batch, const Work& work) {
+// Calls work(room, begin, end) for every group of sorted positions. Each has room of its own, made here and not by the
+// threads: what a short-lived thread allocates, the system must give anew at every call.
+template <typename Room, typename Work>
+void for_each_group(const Plan& plan, const Batch& batch, const Work& work) {
   const Index size = group_size(batch), groups = (batch.sequences + size - 1) / size;
+  std::vector<Room> rooms;
+  rooms.reserve(groups);
+  for (Index g = 0; g < groups; ++g) rooms.emplace_back(plan, std::min(size, batch.sequences));
   parallel_for(groups, batch.threads,
-               [&](Index g) { work(g * size, std::min((g + 1) * size, batch.sequences)); });
+               [&](Index g) { work(rooms[g], g * size, std::min((g + 1) * size, batch.sequences)); });
 }
 
 // (N, M) as the caller holds a memory, to and from (M x row), as the kernels do.
@@ -57,6 +62,21 @@ template <typename Pointer>
 Pointer slice(Pointer pointer, Index sequence, Index size) {
   return pointer ? pointer + sequence * size : nullptr;
 }
+
+template <typename T>
+struct ForwardRoom {
+  Chain<T> chain;
+  Index raw_stride, output_stride;
+  Buffer<T> values, raw, outputs;
+
+  ForwardRoom(const Plan& plan, Index sequences)
+      : chain(plan),
+        raw_stride(padded(plan.raw_heads)),
+        output_stride(padded(plan.outputs)),
+        values(buffer<T>(sequences * padded(plan.gates))),
+        raw(buffer<T>(sequences * raw_stride)),
+        outputs(buffer<T>(sequences * output_stride)) {}
+};
 
 template <typename T>
 class Forward {
@@ -109,23 +129,19 @@ class Forward {
   }
 
   // All steps of the sequences at sorted positions [begin, end).
-  void run(Index begin, Index end, T* logits) const {
-    Chain<T> chain(plan_);
-    const Index raw_stride = padded(plan_.raw_heads), output_stride = padded(plan_.outputs);
-    const auto values = buffer<T>((end - begin) * padded(plan_.gates));
-    const auto raw = buffer<T>((end - begin) * raw_stride);
-    const auto outputs = buffer<T>((end - begin) * output_stride);
+  void run(ForwardRoom<T>& room, Index begin, Index end, T* logits) const {
+    T *raw = room.raw.get(), *outputs = room.outputs.get();
     for (Index t = 0; t < rows_.steps; ++t) {
       const Index running = rows_.running(t, begin, end);
       if (running == 0) break;
       const Index row = rows_.at(t, begin), previous = rows_.at(t - 1, begin);
-      control(t, begin, running, values.get());
-      heads_.apply(raw.get(), raw_stride, features(row), tape_.features_stride, running, raw_stride);
-      for (Index i = 0; i < running; ++i) use_memory(row + i, previous + i, raw.get() + i * raw_stride, chain);
-      output_.apply(outputs.get(), output_stride, features(row), tape_.features_stride, running, output_stride);
+      control(t, begin, running, room.values.get());
+      heads_.apply(raw, room.raw_stride, features(row), tape_.features_stride, running, room.raw_stride);
+      for (Index i = 0; i < running; ++i) use_memory(row + i, previous + i, raw + i * room.raw_stride, room.chain);
+      output_.apply(outputs, room.output_stride, features(row), tape_.features_stride, running, room.output_stride);
       for (Index i = 0; i < running; ++i) {
         const Index to = (t * Index(rows_.order.size()) + rows_.order[begin + i]) * plan_.outputs;
-        std::copy_n(outputs.get() + i * output_stride, plan_.outputs, logits + to);
+        std::copy_n(outputs + i * room.output_stride, plan_.outputs, logits + to);
       }
     }
   }
@@ -178,11 +194,11 @@ class Forward {
     T* memory = tape_.memory + row * tape_.memory_stride;
     const T* before = tape_.memory + previous * tape_.memory_stride;
     T* norms = tape_.inverse_norms + row * plan.row;
+    prefetch(memory, plan);
 
     address_all(write_weightings(row), write_weightings(previous), tape_.write_similarity, row, before,
                 tape_.inverse_norms + previous * plan.row, write_heads, plan.write, chain);
-    write(memory, before, write_weightings(row), write_heads, plan);
-    inverse_norms(norms, memory, plan);
+    write(memory, norms, before, write_weightings(row), write_heads, plan);
     address_all(read_weightings(row), read_weightings(previous), tape_.read_similarity, row, memory, norms, read_heads,
                 plan.read, chain);
     read(features(row) + plan.units, read_weightings(row), memory, plan);
@@ -240,15 +256,25 @@ struct Carry {
   }
 };
 
-// Room for one step of one sequence on one thread.
 template <typename T>
-struct BackwardScratch {
+struct BackwardRoom {
+  Carry<T> carry;
+  Index features_stride, units_stride, seen_stride;
+  Buffer<T> dfeatures, dh, dseen;
+  // For one step of one sequence:
   Chain<T> chain;
   Scratch<T> dsquashed, scale, columns, rows, dkeys, derase, dadd, along, tanh_cell;
-  Buffer<Vec<T>> room;
+  Buffer<Vec<T>> per_head;
 
-  explicit BackwardScratch(const Plan& plan)
-      : chain(plan),
+  BackwardRoom(const Plan& plan, Index sequences)
+      : carry(plan, sequences),
+        features_stride(padded(plan.features)),
+        units_stride(padded(plan.units)),
+        seen_stride(std::max(padded(plan.seen(0)), padded(plan.seen(plan.layers - 1)))),
+        dfeatures(buffer<T>(sequences * features_stride)),
+        dh(buffer<T>(sequences * units_stride)),
+        dseen(buffer<T>(sequences * seen_stride)),
+        chain(plan),
         dsquashed(plan.squashed_heads),
         scale(plan.row),
         columns(2 * std::max(plan.read_heads, plan.write_heads) * plan.width),
@@ -256,7 +282,9 @@ struct BackwardScratch {
         dkeys(std::max(plan.read_heads, plan.write_heads) * plan.width),
         derase(plan.write_heads * plan.width),
         dadd(plan.write_heads * plan.width),
-        room(buffer<Vec<T>>(3 * plan.write_heads)) {}
+        along(std::max(plan.read_heads, plan.write_heads)),
+        tanh_cell(plan.units),
+        per_head(buffer<Vec<T>>((1 + 2 * plan.width) * plan.write_heads)) {}
 };
 
 template <typename T>
@@ -275,37 +303,31 @@ class Backward {
   }
 
   // All steps of the sequences at sorted positions [begin, end), last step first.
-  void run(Index begin, Index end, const T* dlogits, const State<T>& dfinal, T* dx,
+  void run(BackwardRoom<T>& room, Index begin, Index end, const T* dlogits, const State<T>& dfinal, T* dx,
            const MutableState<T>& dstart) const {
     const Index sequences = end - begin;
-    Carry<T> carry(plan_, sequences);
-    for (Index i = 0; i < sequences; ++i) take_final(carry, i, rows_.order[begin + i], dfinal);
-    BackwardScratch<T> scratch(plan_);
-    const Index features_stride = padded(plan_.features), units_stride = padded(plan_.units);
-    const auto dfeatures = buffer<T>(sequences * features_stride), dh = buffer<T>(sequences * units_stride);
-    Index seen_stride = 0;
-    for (Index l = 0; l < plan_.layers; ++l) seen_stride = std::max(seen_stride, padded(plan_.seen(l)));
-    const auto dseen = buffer<T>(sequences * seen_stride);
+    for (Index i = 0; i < sequences; ++i) take_final(room.carry, i, rows_.order[begin + i], dfinal);
     for (Index t = rows_.steps - 1; t >= 0; --t) {
       const Index running = rows_.running(t, begin, end);
       if (running == 0) continue;
       const Index row = rows_.at(t, begin), previous = rows_.at(t - 1, begin);
       gather_outputs(t, begin, running, dlogits);
-      output_.apply(dfeatures.get(), features_stride, dvalues_.output.get() + row * dvalues_.output_stride,
-                    dvalues_.output_stride, running, features_stride);
+      output_.apply(room.dfeatures.get(), room.features_stride, dvalues_.output.get() + row * dvalues_.output_stride,
+                    dvalues_.output_stride, running, room.features_stride);
       for (Index i = 0; i < running; ++i) {
-        T* dreads = dfeatures.get() + i * features_stride + plan_.units;
-        const T* carried = carry.reads.get() + i * plan_.read_heads * plan_.width;
+        T* dreads = room.dfeatures.get() + i * room.features_stride + plan_.units;
+        const T* carried = room.carry.reads.get() + i * plan_.read_heads * plan_.width;
         for (Index k = 0; k < plan_.read_heads * plan_.width; ++k) dreads[k] += carried[k];
-        use_memory_backward(row + i, previous + i, i, dreads, carry, scratch);
+        use_memory_backward(row + i, previous + i, i, dreads, room);
       }
-      heads_.apply(dh.get(), units_stride, dvalues_.heads.get() + row * dvalues_.heads_stride, dvalues_.heads_stride,
-                   running, units_stride);
+      heads_.apply(room.dh.get(), room.units_stride, dvalues_.heads.get() + row * dvalues_.heads_stride,
+                   dvalues_.heads_stride, running, room.units_stride);
       for (Index i = 0; i < running; ++i)
-        for (Index u = 0; u < plan_.units; ++u) dh[i * units_stride + u] += dfeatures[i * features_stride + u];
-      control_backward(t, begin, running, dh.get(), units_stride, dseen.get(), carry, scratch, dx);
+        for (Index u = 0; u < plan_.units; ++u)
+          room.dh[i * room.units_stride + u] += room.dfeatures[i * room.features_stride + u];
+      control_backward(t, begin, running, room, dx);
     }
-    for (Index i = 0; i < sequences; ++i) give_start(carry, i, rows_.order[begin + i], dstart);
+    for (Index i = 0; i < sequences; ++i) give_start(room.carry, i, rows_.order[begin + i], dstart);
   }
 
  private:
@@ -357,9 +379,9 @@ class Backward {
   }
 
   // Read, then write, backwards, at one step of sequence i of the group.
-  void use_memory_backward(Index row, Index previous, Index i, const T* dreads, Carry<T>& carry,
-                           BackwardScratch<T>& scratch) const {
+  void use_memory_backward(Index row, Index previous, Index i, const T* dreads, BackwardRoom<T>& room) const {
     const Plan& plan = plan_;
+    const Carry<T>& carry = room.carry;
     const T* read_heads = tape_.heads + row * tape_.heads_stride;
     const T* write_heads = read_heads + plan.write.first_squashed;
     const T* memory = tape_.memory + row * tape_.memory_stride;
@@ -370,22 +392,23 @@ class Backward {
     T* dread = carry.read_weightings.get() + i * plan.read_heads * plan.row;
     T* dwrite = carry.write_weightings.get() + i * plan.write_heads * plan.row;
 
+    prefetch(before, plan);
     read_backward(dread, dreads, memory, plan);
-    std::copy_n(dreads, plan.read_heads * plan.width, &scratch.columns[plan.read_heads * plan.width]);
-    std::copy_n(read_weightings, plan.read_heads * plan.row, &scratch.rows[plan.read_heads * plan.row]);
+    std::copy_n(dreads, plan.read_heads * plan.width, &room.columns[plan.read_heads * plan.width]);
+    std::copy_n(read_weightings, plan.read_heads * plan.row, &room.rows[plan.read_heads * plan.row]);
     address_all_backward(dmemory, dread, 2, row, previous, memory, tape_.inverse_norms + row * plan.row,
-                         tape_.read_similarity, tape_.read_weightings, read_heads, plan.read, scratch);
+                         tape_.read_similarity, tape_.read_weightings, read_heads, plan.read, room);
 
-    write_backward(dmemory, dwrite, scratch.derase.data(), scratch.dadd.data(), before, write_weightings, write_heads,
-                   plan, scratch.room.get());
+    write_backward(dmemory, dwrite, room.derase.data(), room.dadd.data(), before, write_weightings, write_heads,
+                   plan, room.per_head.get());
     address_all_backward(dmemory, dwrite, 1, row, previous, before, tape_.inverse_norms + previous * plan.row,
-                         tape_.write_similarity, tape_.write_weightings, write_heads, plan.write, scratch);
+                         tape_.write_similarity, tape_.write_weightings, write_heads, plan.write, room);
     const HeadLayout& at = plan.write.squashed;
-    T* dsquashed = scratch.dsquashed.data();
+    T* dsquashed = room.dsquashed.data();
     for (Index h = 0; h < plan.write_heads; ++h) {
       T* dhead = dsquashed + plan.write.first_squashed + h * at.size;
-      std::copy_n(&scratch.derase[h * plan.width], plan.width, dhead + at.erase);
-      std::copy_n(&scratch.dadd[h * plan.width], plan.width, dhead + at.add);
+      std::copy_n(&room.derase[h * plan.width], plan.width, dhead + at.erase);
+      std::copy_n(&room.dadd[h * plan.width], plan.width, dhead + at.add);
     }
     T* draw = dvalues_.heads.get() + row * dvalues_.heads_stride;
     squash_backward(draw, dsquashed, read_heads, plan.read, false, plan);
@@ -394,31 +417,33 @@ class Backward {
   }
 
   // The addressing of all heads of a kind. The memory's gradient takes `terms` outer products per head: the keys',
-  // and, where there are two, those that the caller has put behind them in scratch.columns and scratch.rows.
+  // and, where there are two, those that the caller has put behind them in room.columns and room.rows.
   void address_all_backward(T* dmemory, T* dweightings, Index terms, Index row, Index previous, const T* memory,
                             const T* norms, const T* similarities, const T* weightings, const T* heads,
-                            const HeadKind& kind, BackwardScratch<T>& scratch) const {
+                            const HeadKind& kind, BackwardRoom<T>& room) const {
     const Plan& plan = plan_;
     const Index stride = kind.count * plan.row;
     const T* similarity = similarities + row * stride;
-    T *dsimilarity = scratch.rows.data(), *dsquashed = scratch.dsquashed.data() + kind.first_squashed;
+    T *dsimilarity = room.rows.data(), *dsquashed = room.dsquashed.data() + kind.first_squashed;
     for (Index h = 0; h < kind.count; ++h) {
       address_backward(dweightings + h * plan.row, dsimilarity + h * plan.row, dsquashed + h * kind.squashed.size,
-                       scratch.chain, weightings + row * stride + h * plan.row, similarity + h * plan.row,
+                       room.chain, weightings + row * stride + h * plan.row, similarity + h * plan.row,
                        weightings + previous * stride + h * plan.row, heads + h * kind.squashed.size, kind.squashed,
                        plan);
-      std::copy_n(heads + h * kind.squashed.size, plan.width, &scratch.columns[h * plan.width]);
+      std::copy_n(heads + h * kind.squashed.size, plan.width, &room.columns[h * plan.width]);
     }
-    cosine_similarity_backward(dsimilarity, scratch.dkeys.data(), scratch.scale.data(), similarity, memory, norms,
-                               heads, kind, plan, scratch.along);
+    cosine_similarity_backward(dsimilarity, room.dkeys.data(), room.scale.data(), similarity, memory, norms,
+                               heads, kind, plan, room.along);
     for (Index h = 0; h < kind.count; ++h)
-      std::copy_n(&scratch.dkeys[h * plan.width], plan.width, dsquashed + h * kind.squashed.size);
-    memory_gradient(dmemory, memory, scratch.scale.data(), scratch.columns.data(), scratch.rows.data(),
+      std::copy_n(&room.dkeys[h * plan.width], plan.width, dsquashed + h * kind.squashed.size);
+    memory_gradient(dmemory, memory, room.scale.data(), room.columns.data(), room.rows.data(),
                     terms * kind.count, plan);
   }
 
-  void control_backward(Index t, Index begin, Index running, T* dh, Index dh_stride, T* dseen, Carry<T>& carry,
-                        BackwardScratch<T>& scratch, T* dx) const {
+  void control_backward(Index t, Index begin, Index running, BackwardRoom<T>& room, T* dx) const {
+    T *dh = room.dh.get(), *dseen = room.dseen.get();
+    const Index dh_stride = room.units_stride;
+    const Carry<T>& carry = room.carry;
     const Index row = rows_.at(t, begin), previous = rows_.at(t - 1, begin), units = plan_.units;
     const Index stride = dvalues_.controller_stride;
     for (Index l = plan_.layers - 1; l >= 0; --l) {
@@ -433,7 +458,7 @@ class Backward {
         lstm_backward(dvalues + i * stride, carry.cell[l].get() + i * units, d,
                       tape_.gates[l] + (row + i) * tape_.gates_stride,
                       tape_.cell[l] + (row + i) * tape_.hidden_stride,
-                      tape_.cell[l] + (previous + i) * tape_.hidden_stride, units, scratch.tanh_cell);
+                      tape_.cell[l] + (previous + i) * tape_.hidden_stride, units, room.tanh_cell);
       }
       const Index seen_stride = tape_.seen_stride[l], below = plan_.below(l);
       controller_[l].apply(dseen, seen_stride, dvalues, stride, running, seen_stride);
@@ -504,9 +529,9 @@ void forward(const Sizes& sizes, const Batch& batch, const Weights<T>& weights, 
   const Rows rows(batch, keep);
   const Tape<T> tape(plan, tape_rows(batch.steps, batch.sequences, keep), tape_data);
   const Forward<T> pass(plan, rows, weights, x, tape);
-  for_each_group(batch, [&](Index begin, Index end) {
+  for_each_group<ForwardRoom<T>>(plan, batch, [&](ForwardRoom<T>& room, Index begin, Index end) {
     for (Index p = begin; p < end; ++p) pass.begin(p, start);
-    pass.run(begin, end, logits);
+    pass.run(room, begin, end, logits);
     for (Index p = begin; p < end; ++p) pass.end(p, final);
   });
 }
@@ -519,8 +544,9 @@ void backward(const Sizes& sizes, const Batch& batch, const Weights<T>& weights,
   const ConstTape<T> tape(plan, tape_rows(batch.steps, batch.sequences, true), tape_data);
   const ValueGradients<T> dvalues(plan, rows.total);
   const Backward<T> pass(plan, rows, weights, tape, dvalues);
-  for_each_group(batch,
-                 [&](Index begin, Index end) { pass.run(begin, end, dlogits, dfinal, dx, dstart); });
+  for_each_group<BackwardRoom<T>>(plan, batch, [&](BackwardRoom<T>& room, Index begin, Index end) {
+    pass.run(room, begin, end, dlogits, dfinal, dx, dstart);
+  });
   weight_gradients(plan, batch, rows.total, tape, dvalues, dweights);
 }
 

@@ -27,6 +27,7 @@ struct Simd<float> {
   typedef float Vec __attribute__((vector_size(NTM_VECTOR_BYTES)));
   typedef float Unaligned __attribute__((vector_size(NTM_VECTOR_BYTES), aligned(alignof(float))));
   typedef std::int32_t Int __attribute__((vector_size(NTM_VECTOR_BYTES)));
+  typedef std::uint32_t Bits __attribute__((vector_size(NTM_VECTOR_BYTES)));
 };
 
 template <>
@@ -34,12 +35,15 @@ struct Simd<double> {
   typedef double Vec __attribute__((vector_size(NTM_VECTOR_BYTES)));
   typedef double Unaligned __attribute__((vector_size(NTM_VECTOR_BYTES), aligned(alignof(double))));
   typedef std::int64_t Int __attribute__((vector_size(NTM_VECTOR_BYTES)));
+  typedef std::uint64_t Bits __attribute__((vector_size(NTM_VECTOR_BYTES)));
 };
 
 template <typename T>
 using Vec = typename Simd<T>::Vec;
 template <typename T>
 using IntVec = typename Simd<T>::Int;
+template <typename T>
+using BitVec = typename Simd<T>::Bits;
 
 template <typename T>
 constexpr int kLanes = NTM_VECTOR_BYTES / sizeof(T);
@@ -134,14 +138,14 @@ inline T max_of(Vec<T> v) {
 }
 
 template <typename T>
-inline IntVec<T> bits_of(Vec<T> v) {
-  IntVec<T> bits;
+inline BitVec<T> bits_of(Vec<T> v) {
+  BitVec<T> bits;
   std::memcpy(&bits, &v, sizeof v);
   return bits;
 }
 
 template <typename T>
-inline Vec<T> from_bits(IntVec<T> bits) {
+inline Vec<T> from_bits(BitVec<T> bits) {
   Vec<T> v;
   std::memcpy(&v, &bits, sizeof v);
   return v;
@@ -169,7 +173,7 @@ struct Math;
 template <>
 struct Math<float> {
   static constexpr int mantissa_bits = 23;
-  static constexpr std::int32_t exponent_bias = 127;
+  static constexpr std::uint32_t exponent_bias = 127;
   static constexpr float round_magic = 12582912.f;  // 1.5 * 2^23: adding it rounds to an integer
   static constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;
   static constexpr float exp_lowest = -87.33654f, exp_highest = 88.02969f;
@@ -182,7 +186,7 @@ struct Math<float> {
 template <>
 struct Math<double> {
   static constexpr int mantissa_bits = 52;
-  static constexpr std::int64_t exponent_bias = 1023;
+  static constexpr std::uint64_t exponent_bias = 1023;
   static constexpr double round_magic = 6755399441055744.0;  // 1.5 * 2^52
   static constexpr double ln2_high = 6.93147180369123816490e-01;
   static constexpr double ln2_low = 1.90821492927058770002e-10;
@@ -221,9 +225,9 @@ template <typename T>
 inline Vec<T> log(Vec<T> x) {
   using M = Math<T>;
   // Subtracting the bits of sqrt(1/2) makes the exponent n that puts x / 2^n into [sqrt(1/2), sqrt(2)).
-  const IntVec<T> root_half = bits_of<T>(broadcast<T>(T(0.70710678118654752440)));
-  const IntVec<T> n = (bits_of<T>(x) - root_half) >> M::mantissa_bits;
-  const Vec<T> mantissa = from_bits<T>(bits_of<T>(x) - (n << M::mantissa_bits));
+  const BitVec<T> root_half = bits_of<T>(broadcast<T>(T(0.70710678118654752440)));
+  const IntVec<T> n = IntVec<T>(bits_of<T>(x) - root_half) >> M::mantissa_bits;
+  const Vec<T> mantissa = from_bits<T>(bits_of<T>(x) - (BitVec<T>(n) << M::mantissa_bits));
   const Vec<T> f = mantissa - T(1);
   const Vec<T> s = f / (f + T(2));
   const Vec<T> z = s * s;

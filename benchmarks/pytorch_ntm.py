@@ -1,0 +1,135 @@
+"""Training speed on the copy task, against a checkout of loudinthecloud/pytorch-ntm.
+
+    git clone https://github.com/loudinthecloud/pytorch-ntm /tmp/pytorch-ntm
+    pip install attrs argcomplete
+    python benchmarks/pytorch_ntm.py --checkout /tmp/pytorch-ntm
+
+Same sizes (100 controller units, 128 x 20 memory, one read and one write head, 8 bits, lengths 1 to
+20), same sequences, batch size 1, one thread, in turn within one run. A training step is theirs as
+their `train.py` does it and ours as `ntm train` does it; drawing the data is on neither side.
+
+The checkout is only read. Its package is called `ntm` like this one, and its tasks use an argument
+of attrs that has since been renamed; both are dealt with in memory, while it is imported.
+"""
+
+import argparse
+import functools
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from types import ModuleType
+from typing import Any
+
+import attr
+
+from ntm.bench.networks import Network, Training, native_step, reference_step
+from ntm.bench.timing import alternate, spread_of_ratios, threads
+from ntm.tasks import Batch
+
+_PACKAGES = ("ntm", "tasks", "train")
+
+
+class TheirTraining:
+    """Their training step on our sequences."""
+
+    def __init__(self, train: ModuleType, block: Batch, portion: int) -> None:
+        params, model = train.TASKS["copy"][1](), train.TASKS["copy"][0]
+        self._train, self._model = train.train_batch, model(params=params)
+        self._block, self._portion = block, portion
+
+    def __call__(self, number: int) -> None:
+        first = number * self._portion
+        for index in range(first, first + self._portion):
+            problem = self._block.narrow(index, index + 1)
+            vectors = len(problem.inputs) // 2
+            inputs, answer = problem.inputs[: vectors + 1], problem.targets[vectors + 1 :]
+            model = self._model
+            self._train(model.net, model.criterion, model.optimizer, inputs, answer)
+
+    @property
+    def parameters(self) -> int:
+        return int(self._model.net.calculate_num_params())
+
+
+def their_train(checkout: Path) -> ModuleType:
+    """Their `train` module, imported under another name than this package's."""
+    if not (checkout / "train.py").exists() or not (checkout / "ntm" / "aio.py").exists():
+        sys.exit(f"{checkout} is not a checkout of pytorch-ntm: it lacks train.py or ntm/aio.py.")
+    with _hidden(_PACKAGES), _accepting_convert():
+        sys.path.insert(0, str(checkout))
+        sys.dont_write_bytecode = True
+        try:
+            return importlib.import_module("train")
+        finally:
+            sys.path.remove(str(checkout))
+
+
+@contextmanager
+def _hidden(packages: tuple[str, ...]) -> Iterator[None]:
+    """Within this, modules of these names are imported anew; afterwards ours are back."""
+
+    def loaded() -> list[str]:
+        return [name for name in sys.modules if name.partition(".")[0] in packages]
+
+    ours = {name: sys.modules.pop(name) for name in loaded()}
+    try:
+        yield
+    finally:
+        for name in loaded():
+            del sys.modules[name]
+        sys.modules.update(ours)
+
+
+@contextmanager
+def _accepting_convert() -> Iterator[None]:
+    """Within this, attrs knows the argument `converter` by its former name too."""
+    attrib = attr.attrib
+
+    @functools.wraps(attrib)
+    def renamed(*arguments: Any, convert: Any = None, **options: Any) -> Any:
+        return attrib(*arguments, converter=convert, **options)
+
+    attr.attrib = renamed
+    try:
+        yield
+    finally:
+        attr.attrib = attrib
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--checkout", type=Path, required=True, help="folder of pytorch-ntm")
+    parser.add_argument("--rounds", type=int, default=15, help="rounds to measure (default: 15)")
+    parser.add_argument(
+        "--sequences", type=int, default=4, help="sequences in a round (default: 4)"
+    )
+    options = parser.parse_args()
+    feedforward, lstm = Network("copy", "ntm-ff"), Network("copy", "ntm-lstm")
+    block = feedforward.block(1)
+    theirs = TheirTraining(their_train(options.checkout), block, options.sequences)
+
+    def ours(network: Network, step: Any) -> Training:
+        return Training(network.config, step(network.config), block, 1, options.sequences)
+
+    contestants = {
+        "pytorch-ntm, lstm": theirs,
+        "ntm, lstm, reference engine": ours(lstm, reference_step),
+        "ntm, lstm": ours(lstm, native_step),
+        "ntm, feedforward": ours(feedforward, native_step),
+    }
+    print(f"pytorch-ntm has {theirs.parameters:,} parameters.", file=sys.stderr)
+    with threads(1):
+        seconds = alternate(contestants, options.rounds, slice_seconds=0.02)
+    print(f"{'':30}{'sequences/s':>12}{'times faster':>14}   quartiles")
+    for name, taken in seconds.items():
+        ratio = spread_of_ratios(seconds["pytorch-ntm, lstm"], taken)
+        rate = options.sequences / median(taken)
+        quartiles = f"{ratio.lower_quartile:.1f} to {ratio.upper_quartile:.1f}"
+        print(f"{name:30}{rate:>12,.1f}{ratio.median:>14.1f}   {quartiles}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""The command `ntm bench`: its options, its progress, and where the results go."""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from ntm.bench import SECTIONS, run_bench
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `ntm bench`."""
+    add = parser.add_argument
+    add("--quick", action="store_true", help="fewer and shorter rounds: about a minute")
+    add(
+        "--only",
+        action="append",
+        choices=SECTIONS,
+        metavar="SECTION",
+        help=f"one of {', '.join(SECTIONS)}; may be given several times (default: all)",
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print nothing but JSON")
+    form.add_argument("--markdown", action="store_true", help="print tables for a document")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure, and print the results; a failure is an error for the caller to report."""
+    from ntm.bench import report
+    from ntm.bench.sections import QUICK, Effort
+
+    with _progress() as note:
+        results = run_bench(
+            arguments.only or SECTIONS, QUICK if arguments.quick else Effort(), note
+        )
+    if arguments.json:
+        print(json.dumps(results.to_json(), indent=2))
+    elif arguments.markdown:
+        print(report.as_markdown(results))
+    elif sys.stdout.isatty():
+        report.print_tables(results)
+    else:
+        print(report.as_text(results))
+    return 0
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """Where to say what is being measured: a line that changes, or lines that stay in a log."""
+    if not sys.stderr.isatty():
+        yield lambda text: print(f"ntm bench: {text}", file=sys.stderr, flush=True)
+        return
+    from rich.console import Console
+
+    with Console(stderr=True, highlight=False).status("") as status:
+        yield status.update

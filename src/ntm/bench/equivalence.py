@@ -1,0 +1,73 @@
+"""The gate before every measurement: a fast engine that is not equal is not fast.
+
+One training step of either engine, from the same weights on the same sequences of mixed lengths,
+must give the same logits, cost, gradients and updated weights. The truth is the reference engine in
+float64. The native engine, in float32, may be off by a small multiple of what the reference in
+float32 is off by.
+"""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from ntm.bench.networks import Network, fresh, optimiser_of, random_batch
+from ntm.layer import NTM
+from ntm.tasks import Batch
+from ntm.training import RunError, Step, TorchStep
+from ntm.training.step import make_step
+
+Values = Mapping[str, Tensor]
+
+_MULTIPLE = 8.0
+# Where plain float32 happens to be exact, a few roundings are still no error.
+_ROUNDING = 8 * torch.finfo(torch.float32).eps
+_LENGTHS = (7, 5, 2)
+
+
+def require_equivalence(network: Network) -> None:
+    """Refuse to go on, in a sentence, where the native engine computes something else."""
+    batch = random_batch(network.config, _LENGTHS)
+    plain = fresh(network.config, "reference")
+    exact = fresh(network.config, "reference").double()
+    fast = fresh(network.config, "native")
+    exact_batch = batch._replace(inputs=batch.inputs.double(), targets=batch.targets.double())
+    require_close(
+        str(network),
+        fast=values_after_step(fast, make_step(fast, optimiser_of(fast)), batch),
+        plain=values_after_step(plain, TorchStep(plain, optimiser_of(plain)), batch),
+        exact=values_after_step(exact, TorchStep(exact, optimiser_of(exact)), exact_batch),
+    )
+
+
+def values_after_step(net: NTM, step: Step, batch: Batch) -> dict[str, Tensor]:
+    """Everything a training step computes, by name, in float64."""
+    with torch.no_grad():
+        logits, _ = net(batch.inputs, lengths=batch.lengths)
+    values = {"logits": logits, "cost": torch.tensor(step(batch, 0, batch.batch_size))}
+    for name, parameter in net.named_parameters():
+        values[f"gradient of {name}"] = _gradient(parameter)
+        values[f"updated {name}"] = parameter.detach()
+    return {name: value.double() for name, value in values.items()}
+
+
+def require_close(name: str, fast: Values, plain: Values, exact: Values) -> None:
+    """Hold every value of the fast engine against the truth, as the module says."""
+    for key, truth in exact.items():
+        allowed = _MULTIPLE * _error(plain[key], truth) + _ROUNDING * _error(truth)
+        off = _error(fast[key], truth)
+        if not off <= allowed:
+            raise RunError(
+                f"The engines disagree, so no speed is reported: the {key} of {name} is off by "
+                f"{off:.2g} where {allowed:.2g} would be rounding. Install the package again; if "
+                f"that does not help, report it with the output of `ntm info`."
+            )
+
+
+def _gradient(parameter: Tensor) -> Tensor:
+    return torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+
+
+def _error(value: Tensor, truth: Tensor | float = 0.0) -> float:
+    """The largest difference; of an empty tensor, none."""
+    return float((value - truth).abs().max()) if value.numel() else 0.0

@@ -1,0 +1,110 @@
+"""What is measured: the training steps of the paper's ten NTMs, at the encodings we train with."""
+
+from dataclasses import dataclass
+from typing import NamedTuple, cast
+
+import torch
+
+from ntm.bench.flops import training_flops
+from ntm.config import NTMConfig
+from ntm.layer import NTM
+from ntm.tasks import Batch, Task
+from ntm.training import GravesRMSprop, Step, Stream, TorchStep, paper_settings
+from ntm.training.step import make_step
+
+TASKS = ("copy", "repeat-copy", "associative-recall", "ngrams", "priority-sort")
+MODELS = ("ntm-ff", "ntm-lstm")
+_SEED = 1
+
+
+class Network(NamedTuple):
+    """One of the paper's NTMs."""
+
+    task: str
+    model: str
+
+    def __str__(self) -> str:
+        return f"{self.task} {self.model}"
+
+    @property
+    def config(self) -> NTMConfig:
+        """Its sizes."""
+        return cast(NTMConfig, paper_settings(self.task, self.model).model)
+
+    def block(self, batch_size: int) -> Batch:
+        """The first block of its training data: at least 256 sequences, in whole batches."""
+        return Stream(self.problem, _SEED, batch_size).block(0)
+
+    @property
+    def problem(self) -> Task:
+        """Its task."""
+        return paper_settings(self.task, self.model).task
+
+
+PAPER = tuple(Network(task, model) for model in MODELS for task in TASKS)
+
+
+def native_step(config: NTMConfig) -> Step:
+    """A training step as `ntm train` does it: the native engine, without autograd."""
+    net = fresh(config, "native")
+    return make_step(net, optimiser_of(net))
+
+
+def reference_step(config: NTMConfig) -> Step:
+    """The same training step in plain PyTorch."""
+    net = fresh(config, "reference")
+    return TorchStep(net, optimiser_of(net))
+
+
+def fresh(config: NTMConfig, engine: str) -> NTM:
+    """A network with the same initial weights whatever the engine."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(_SEED)
+        return NTM.from_config(config, engine=engine)
+
+
+def optimiser_of(net: NTM) -> GravesRMSprop:
+    """The paper's optimiser, ready to step."""
+    optimiser = GravesRMSprop(net.parameters())
+    optimiser.ensure_state()
+    return optimiser
+
+
+def random_batch(config: NTMConfig, lengths: tuple[int, ...]) -> Batch:
+    """Sequences of these lengths: random bits as inputs and targets, every step scored."""
+    steps = max(lengths)
+    generator = torch.Generator().manual_seed(_SEED)
+    active = (torch.arange(steps).unsqueeze(1) < torch.tensor(lengths)).float()
+
+    def bits(channels: int) -> torch.Tensor:
+        drawn = torch.randint(2, (steps, len(lengths), channels), generator=generator)
+        return drawn.float() * active.unsqueeze(2)
+
+    return Batch(bits(config.input_size), bits(config.output_size), active, torch.tensor(lengths))
+
+
+@dataclass(frozen=True)
+class Training:
+    """Work to time: in round k, the k-th portion of a block, a batch at a time, over and over."""
+
+    config: NTMConfig
+    step: Step
+    block: Batch
+    batch_size: int
+    portion: int = 1
+    """Batches of one round."""
+
+    def __call__(self, number: int) -> None:
+        """Train on the portion of this round."""
+        for start in self._starts(number):
+            self.step(self.block, start, start + self.batch_size)
+
+    def flops(self, number: int) -> int:
+        """Operations that the portion of this round needs."""
+        parts = [self.block.narrow(at, at + self.batch_size) for at in self._starts(number)]
+        return sum(training_flops(self.config, batch) for batch in parts)
+
+    def _starts(self, number: int) -> list[int]:
+        batches = self.block.batch_size // self.batch_size
+        first = number * self.portion
+        return [i % batches * self.batch_size for i in range(first, first + self.portion)]

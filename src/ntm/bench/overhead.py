@@ -1,0 +1,122 @@
+"""What `ntm train` spends around the kernels: sampling, Python, logs, validation, checkpoints.
+
+The kernels are timed from outside, where the extension is handed out, within the very run whose
+whole time is taken. The engine itself has no clock in it that every run would pay for.
+"""
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple, Self
+
+import torch
+
+from ntm.bench.timing import Spread
+from ntm.engine import native
+from ntm.training import Settings, Stream, make_progress, train
+
+
+class KernelClock:
+    """The time spent in calls of the extension."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The same function, on the clock."""
+        clock = time.perf_counter
+
+        def call(*arguments: Any) -> Any:
+            start = clock()
+            result = function(*arguments)
+            self.seconds += clock() - start
+            return result
+
+        return call
+
+
+class _TimedObject:
+    """An object of the extension whose methods are on a clock."""
+
+    def __init__(self, clock: KernelClock, inner: Any) -> None:
+        self._clock, self._inner = clock, inner
+
+    def __getattr__(self, name: str) -> Any:
+        # Kept as an attribute, so that this is asked once per method.
+        method = self._clock.timed(getattr(self._inner, name))
+        setattr(self, name, method)
+        return method
+
+
+@contextmanager
+def kernel_clock() -> Iterator[KernelClock]:
+    """A clock on all kernels that are handed out within this."""
+    clock, function = KernelClock(), native.function
+
+    def watched(name: str, dtype: torch.dtype) -> Any:
+        original = function(name, dtype)
+        if isinstance(original, type):
+            return lambda *arguments: _TimedObject(clock, original(*arguments))
+        return clock.timed(original)
+
+    native.function = watched
+    try:
+        yield clock
+    finally:
+        native.function = function
+
+
+class Times(NamedTuple):
+    """Seconds of one run: all of it, in the kernels, and drawing the same sequences again."""
+
+    whole: float
+    kernels: float
+    sampling: float
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """Where the time of `ntm train` goes at batch size 1; seconds are per sequence."""
+
+    task: str
+    model: str
+    sequences: int
+    """Of each run."""
+    seconds: float
+    """All of it: from the first block sampled to the last checkpoint written."""
+    kernel_seconds: float
+    sampling_seconds: float
+    """Drawing the training data, which is within the overhead."""
+    share: Spread
+    """The share of the whole time that is spent outside the kernels."""
+
+    @classmethod
+    def of(cls, task: str, model: str, sequences: int, runs: Sequence[Times]) -> Self:
+        """From the times of several runs of so many sequences."""
+        whole, kernels, sampling = (median(part) / sequences for part in zip(*runs, strict=True))
+        share = Spread.of([1 - run.kernels / run.whole for run in runs])
+        return cls(task, model, sequences, whole, kernels, sampling, share)
+
+
+def measured_run(settings: Settings) -> Times:
+    """Train in a folder of its own, with everything that `ntm train` writes, and take the times."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        progress = make_progress(stack.enter_context(Path(os.devnull).open("w")))
+        clock = stack.enter_context(kernel_clock())
+        result = train(settings, folder / "run", progress=progress)
+    return Times(result.seconds, clock.seconds, _sampling_seconds(settings))
+
+
+def _sampling_seconds(settings: Settings) -> float:
+    chosen = settings.training
+    stream = Stream(settings.task, chosen.seed, chosen.batch_size)
+    start = time.perf_counter()
+    for number in range(-(-chosen.sequences // stream.block_size)):
+        stream.block(number)
+    return time.perf_counter() - start

@@ -1,0 +1,89 @@
+"""A benchmark as a value: which machine, how much was measured, and the rows of every section."""
+
+import os
+import platform
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ntm import __version__, engine
+from ntm.bench import SECTIONS, sections
+from ntm.bench.equivalence import require_equivalence
+from ntm.bench.networks import PAPER
+from ntm.bench.overhead import Overhead
+from ntm.bench.sections import Effort, Growth, Note, Share, Speedup, Threads
+from ntm.bench.timing import threads
+from ntm.engine import native
+from ntm.training import RunError
+from ntm.training.fields import unknown
+
+FORMAT = 1
+Row = Speedup | Share | Growth | Threads | Overhead
+
+_MEASURES: dict[str, Callable[[Effort, Note], Sequence[Row]]] = {
+    "speedup": sections.measure_speedup,
+    "sgemm": sections.measure_sgemm,
+    "growth": sections.measure_growth,
+    "threads": sections.measure_threads,
+    "overhead": sections.measure_overhead,
+}
+
+
+@dataclass(frozen=True)
+class Results:
+    """All that a benchmark found."""
+
+    machine: dict[str, str | int]
+    effort: Effort
+    sections: dict[str, Sequence[Row]]
+
+    def to_json(self) -> dict[str, Any]:
+        """The results as plain data; times are in seconds, rates in operations per second."""
+        measured = {name: [asdict(row) for row in rows] for name, rows in self.sections.items()}
+        effort = {"rounds": self.effort.rounds, "slice_seconds": self.effort.slice_seconds}
+        return {"format": FORMAT, "machine": self.machine, "effort": effort, "sections": measured}
+
+
+def measure(names: Sequence[str], effort: Effort, note: Note) -> Results:
+    """Check that the engines agree, then measure the named sections on one thread."""
+    for name in names:
+        if name not in SECTIONS:
+            raise ValueError(unknown("section", name, SECTIONS))
+    with threads(1):
+        _require_native()
+        for network in PAPER:
+            note(f"do the engines agree? {network}")
+            require_equivalence(network)
+        measured = {name: _MEASURES[name](effort, note) for name in SECTIONS if name in names}
+    return Results(machine(), effort, measured)
+
+
+def _require_native() -> None:
+    try:
+        engine.choose("native", torch.device("cpu"), torch.float32)
+    except RuntimeError as error:
+        raise RunError(f"There is nothing to compare. {error}") from error
+
+
+def machine() -> dict[str, str | int]:
+    """What was measured on, and with what."""
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count() or 1,
+        "instructions": str(native.loaded().target),
+        "platform": platform.platform(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "ntm": __version__,
+    }
+
+
+def _processor() -> str:
+    """The name of the processor, which Linux tells in a file."""
+    described = Path("/proc/cpuinfo")
+    lines = described.read_text().splitlines() if described.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()

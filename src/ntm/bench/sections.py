@@ -1,0 +1,276 @@
+"""The sections of the benchmark: each takes its measurements and gives them as rows.
+
+speedup    whole training steps, native against reference
+sgemm      the native engine's share of the speed at which this core multiplies matrices
+growth     how time grows with locations, steps, batch and heads, as ratios of doubled sizes
+threads    two threads against one
+overhead   what `ntm train` spends around the kernels
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import median
+
+from ntm.bench.networks import (
+    MODELS,
+    PAPER,
+    Network,
+    Training,
+    native_step,
+    random_batch,
+    reference_step,
+)
+from ntm.bench.overhead import Overhead, measured_run
+from ntm.bench.timing import (
+    MatrixProduct,
+    Spread,
+    Work,
+    alternate,
+    fastest_product,
+    spread_of_ratios,
+    threads,
+)
+from ntm.config import NTMConfig
+from ntm.training import Step, paper_settings
+
+Note = Callable[[str], None]
+"""Somewhere to say what is being measured."""
+Case = tuple[Network, int]
+"""A network and a batch size."""
+
+
+def _doubling_sizes() -> dict[str, tuple[int, ...]]:
+    ranges = {"locations": (128, 7), "steps": (80, 8), "batch": (1, 9), "heads": (1, 5)}
+    return {
+        axis: tuple(first * 2**power for power in range(count))
+        for axis, (first, count) in ranges.items()
+    }
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much to measure. The defaults are a whole benchmark, minutes long."""
+
+    rounds: int = 9
+    slice_seconds: float = 0.02
+    """How long a slice of a quick contestant lasts; the reference engine takes what it takes."""
+    speedups: tuple[Case, ...] = tuple((net, size) for net in PAPER for size in (1, 16, 64))
+    shares: tuple[Case, ...] = speedups
+    threads: tuple[Case, ...] = tuple((net, 16) for net in PAPER)
+    portion: int = 4
+    """Batches of one sequence in a round; larger batches are measured one at a time."""
+    products: tuple[int, ...] = (256, 384, 512, 768, 1024)
+    """Sizes of matrices, among which the fastest product is looked for."""
+    sizes: Mapping[str, tuple[int, ...]] = field(default_factory=_doubling_sizes)
+    """Of every axis of growth."""
+    runs: int = 3
+    """Runs of `ntm train`."""
+    sequences: int = 10_000
+    """Of each run."""
+
+
+_COPY = Network("copy", "ntm-ff")
+QUICK = Effort(
+    rounds=5,
+    slice_seconds=0.005,
+    speedups=(*((net, 1) for net in PAPER), (_COPY, 16), (_COPY, 64)),
+    shares=tuple((net, 16) for net in PAPER),
+    portion=1,
+    runs=1,
+    sequences=4000,
+)
+
+
+@dataclass(frozen=True)
+class Speedup:
+    """A training step of one network: native against reference."""
+
+    task: str
+    model: str
+    batch_size: int
+    native_seconds: float
+    reference_seconds: float
+    ratio: Spread
+    """How many times longer the reference takes."""
+
+
+def measure_speedup(effort: Effort, note: Note) -> list[Speedup]:
+    """Every network at every batch size, both engines on the same sequences in turn."""
+    announced = _announced("both engines", effort.speedups, note)
+    return [_speedup(*case, effort) for case in announced]
+
+
+def _speedup(network: Network, batch_size: int, effort: Effort) -> Speedup:
+    native, reference = (
+        _training(network, step, batch_size, effort) for step in (native_step, reference_step)
+    )
+    seconds = alternate(
+        {"native": native, "reference": reference}, effort.rounds, effort.slice_seconds
+    )
+    return Speedup(
+        *network,
+        batch_size,
+        median(seconds["native"]) / native.portion,
+        median(seconds["reference"]) / reference.portion,
+        spread_of_ratios(seconds["reference"], seconds["native"]),
+    )
+
+
+@dataclass(frozen=True)
+class Share:
+    """How much of the speed of `torch.mm` on one core the native engine reaches."""
+
+    task: str
+    model: str
+    batch_size: int
+    flops: int
+    """Operations of a training step, the mean over the batches measured."""
+    native_rate: float
+    """Operations per second."""
+    product_rate: float
+    share: Spread
+
+
+def measure_sgemm(effort: Effort, note: Note) -> list[Share]:
+    """Training steps and matrix products in turn, on one thread."""
+    note("the fastest size of torch.mm")
+    product = fastest_product(effort.products, effort.rounds, effort.slice_seconds)
+    announced = _announced("native engine and torch.mm", effort.shares, note)
+    return [_share(*case, product, effort) for case in announced]
+
+
+def _share(network: Network, batch_size: int, product: MatrixProduct, effort: Effort) -> Share:
+    training = _training(network, native_step, batch_size, effort)
+    seconds = alternate(
+        {"native": training, "product": product}, effort.rounds, effort.slice_seconds
+    )
+    flops = [training.flops(number) for number in range(effort.rounds)]
+    rates = [count / taken for count, taken in zip(flops, seconds["native"], strict=True)]
+    product_rates = [product.flops / taken for taken in seconds["product"]]
+    return Share(
+        *network,
+        batch_size,
+        round(sum(flops) / (effort.rounds * training.portion)),
+        median(rates),
+        median(product_rates),
+        spread_of_ratios(rates, product_rates),
+    )
+
+
+@dataclass(frozen=True)
+class Growth:
+    """A training step at one size of an axis, compared with half that size."""
+
+    axis: str
+    size: int
+    seconds: float
+    times_longer: Spread | None
+    """Than at half the size; None for the smallest."""
+    times_flops: float | None
+    """How the operations grew."""
+
+
+_GROWTH_STEPS = 32
+"""Steps of a sequence, where it is not their number that grows."""
+
+
+def measure_growth(effort: Effort, note: Note) -> list[Growth]:
+    """The native engine along every axis, from the feedforward network of copy, on one thread."""
+    config = _COPY.config
+    rows = []
+    for axis, sizes in effort.sizes.items():
+        note(f"growth with {axis}")
+        rows += _growth(axis, {size: _grown(config, axis, size) for size in sizes}, effort)
+    return rows
+
+
+def _grown(config: NTMConfig, axis: str, size: int) -> Training:
+    if axis == "locations":
+        config = replace(config, memory_locations=size)
+    if axis == "heads":
+        config = replace(config, read_heads=size, write_heads=size)
+    steps = size if axis == "steps" else _GROWTH_STEPS
+    sequences = size if axis == "batch" else 1
+    return Training(
+        config, native_step(config), random_batch(config, (steps,) * sequences), sequences
+    )
+
+
+def _growth(axis: str, trainings: dict[int, Training], effort: Effort) -> list[Growth]:
+    works = {str(size): training for size, training in trainings.items()}
+    seconds = alternate(works, effort.rounds, effort.slice_seconds)
+    rows: list[Growth] = []
+    for size, training in trainings.items():
+        longer = flops = None
+        if rows:
+            half = rows[-1].size
+            longer = spread_of_ratios(seconds[str(size)], seconds[str(half)])
+            flops = training.flops(0) / trainings[half].flops(0)
+        rows.append(Growth(axis, size, median(seconds[str(size)]), longer, flops))
+    return rows
+
+
+@dataclass(frozen=True)
+class Threads:
+    """A training step of one network on two threads and on one."""
+
+    task: str
+    model: str
+    batch_size: int
+    one_seconds: float
+    two_seconds: float
+    ratio: Spread
+    """How many times longer one thread takes."""
+
+
+def measure_threads(effort: Effort, note: Note) -> list[Threads]:
+    """The native engine with two threads and with one, in turn; the time is a wall clock's."""
+    announced = _announced("two threads and one", effort.threads, note)
+    return [_threads(*case, effort) for case in announced]
+
+
+def _threads(network: Network, batch_size: int, effort: Effort) -> Threads:
+    one, two = (_on_threads(count, network, batch_size, effort) for count in (1, 2))
+    seconds = alternate(
+        {"one": one, "two": two}, effort.rounds, effort.slice_seconds, time.perf_counter
+    )
+    ratio = spread_of_ratios(seconds["one"], seconds["two"])
+    return Threads(*network, batch_size, median(seconds["one"]), median(seconds["two"]), ratio)
+
+
+def _on_threads(count: int, network: Network, batch_size: int, effort: Effort) -> Work:
+    training = _training(network, native_step, batch_size, effort)
+
+    def work(number: int) -> None:
+        with threads(count):
+            training(number)
+
+    return work
+
+
+def measure_overhead(effort: Effort, note: Note) -> list[Overhead]:
+    """Copy with both controllers, batch size 1, as the paper trains."""
+    rows = []
+    for model in MODELS:
+        note(f"ntm train copy, {model}")
+        changes = {"training.sequences": str(effort.sequences), "training.engine": "native"}
+        settings = paper_settings("copy", model).changed(changes)
+        measured_run(settings.changed({"training.sequences": "1"}))  # torch loads parts on demand
+        runs = [measured_run(settings) for _ in range(effort.runs)]
+        rows.append(Overhead.of("copy", model, effort.sequences, runs))
+    return rows
+
+
+def _announced(title: str, cases: Sequence[Case], note: Note) -> Iterator[Case]:
+    for network, batch_size in cases:
+        note(f"{title}: {network}, batch {batch_size}")
+        yield network, batch_size
+
+
+def _training(
+    network: Network, step: Callable[[NTMConfig], Step], batch_size: int, effort: Effort
+) -> Training:
+    portion = effort.portion if batch_size == 1 else 1
+    config = network.config
+    return Training(config, step(config), network.block(batch_size), batch_size, portion)

@@ -1,0 +1,121 @@
+"""Times that can be compared: taken in turn in small slices, reported as ratios with their spread.
+
+A machine that is busy, or warm, slows everything that runs in that moment. Contestants that take
+turns share such moments, and the ratio within one round is free of them. On one thread the time is
+the processor's, so that what other programs take of the core is not counted.
+"""
+
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Self
+
+import torch
+
+Work = Callable[[int], object]
+"""Something to time; the argument is the number of the round."""
+Clock = Callable[[], float]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What several rounds measured: the middle, the quartiles and the range."""
+
+    median: float
+    lower_quartile: float
+    upper_quartile: float
+    lowest: float
+    highest: float
+    rounds: int
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Self:
+        """The spread of at least one value."""
+        if not values:
+            raise ValueError("values is empty; a spread needs at least one round.")
+        lower, upper = values[0], values[0]
+        if len(values) > 1:
+            lower, _, upper = statistics.quantiles(values, n=4, method="inclusive")
+        middle = statistics.median(values)
+        return cls(middle, lower, upper, min(values), max(values), len(values))
+
+
+def spread_of_ratios(over: Sequence[float], under: Sequence[float]) -> Spread:
+    """The ratios of two contestants, round by round."""
+    return Spread.of([a / b for a, b in zip(over, under, strict=True)])
+
+
+def alternate(
+    contestants: Mapping[str, Work],
+    rounds: int,
+    slice_seconds: float,
+    clock: Clock = time.process_time,
+) -> dict[str, list[float]]:
+    """Seconds that each contestant took for its work once, in every round.
+
+    Who is quick repeats the work until its slice lasts about `slice_seconds`. The one who begins is
+    another in every round. A round before the first warms everything up and finds the repeats.
+
+    clock: the processor's time by default; give `time.perf_counter` where several threads work.
+    """
+    repeats = {name: _repeats(work, slice_seconds, clock) for name, work in contestants.items()}
+    seconds: dict[str, list[float]] = {name: [] for name in contestants}
+    names = list(contestants)
+    for number in range(rounds):
+        first = number % len(names)
+        for name in names[first:] + names[:first]:
+            taken = _seconds(contestants[name], number, repeats[name], clock)
+            seconds[name].append(taken / repeats[name])
+    return seconds
+
+
+def _repeats(work: Work, slice_seconds: float, clock: Clock) -> int:
+    once = _seconds(work, 0, 1, clock)
+    if once < slice_seconds:  # too quick to be believed while everything is cold
+        once = _seconds(work, 0, 1, clock)
+    return max(1, round(slice_seconds / max(once, 1e-9)))
+
+
+def _seconds(work: Work, number: int, repeats: int, clock: Clock) -> float:
+    start = clock()
+    for _ in range(repeats):
+        work(number)
+    return clock() - start
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Within this, torch and the engines use so many threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+class MatrixProduct:
+    """Work at the full speed of a core: a product of square float32 matrices by `torch.mm`."""
+
+    def __init__(self, size: int) -> None:
+        generator = torch.Generator().manual_seed(size)
+        self._a, self._b = (torch.randn(size, size, generator=generator) for _ in range(2))
+        self._product = torch.empty(size, size)
+        self.flops = 2 * size**3
+
+    def __call__(self, _number: int) -> None:
+        """Multiply once, in whatever round."""
+        torch.mm(self._a, self._b, out=self._product)
+
+
+def fastest_product(sizes: Sequence[int], rounds: int, slice_seconds: float) -> MatrixProduct:
+    """The size that this machine multiplies at the highest rate."""
+    products = {str(size): MatrixProduct(size) for size in sizes}
+    seconds = alternate(products, rounds, slice_seconds)
+
+    def rate(name: str) -> float:
+        return products[name].flops / statistics.median(seconds[name])
+
+    return products[max(products, key=rate)]

@@ -1,0 +1,218 @@
+"""Both engines on one call of the layer, every result by name, and when results count as equal.
+
+The truth is the reference engine in float64. No computation in float32 reaches it, and some calls
+amplify rounding more than others. How much, the reference engine shows: its error is its largest
+distance from the truth over runs whose arguments differ in their last bits. The native engine may
+be twice as far off. Luck can make the reference exact, so `FLOOR` units in the last place of a
+tensor's largest value are allowed beyond that. In float64 there is no better truth: there the two
+may be as far apart as in float32, scaled by the ratio of the precisions.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from ntm.cell import State
+from ntm.layer import NTM
+
+RUNS = 3
+FLOOR = 32
+# For calls whose gradients are what cancellation leaves. The cosine of two single numbers is a
+# sign, with a slope of nearly zero; the slope 1 - y^2 of a saturated tanh hangs on y's last bit.
+FLOOR_OF_CANCELLATION = 4096
+# What is zero in exact arithmetic is left as the rounding of larger numbers, without a scale.
+SMALLEST_SCALE = 0.1
+
+Layout = Literal["contiguous", "transposed", "every other", "expanded"]
+Results = dict[str, Tensor]
+
+
+def sizes(inputs: int, outputs: int, units: int, locations: int, width: int) -> dict[str, int]:
+    """The arguments of NTM that are sizes."""
+    return {
+        "input_size": inputs,
+        "output_size": outputs,
+        "controller_size": units,
+        "memory_locations": locations,
+        "memory_width": width,
+    }
+
+
+SMALL = sizes(inputs=3, outputs=2, units=7, locations=11, width=5)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A network and what it is called with. The seed decides everything random."""
+
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Arguments of NTM, where they differ from SMALL."""
+    steps: int = 5
+    batch_size: int = 3
+    lengths: tuple[int, ...] | None = None
+    given_state: bool = False
+    layout: Layout = "contiguous"
+    """How x lies in memory."""
+    weight_scale: float = 1.0
+    """A factor on all parameters: at 30 gates saturate and weightings are one-hot."""
+    zero_memory: bool = False
+    """Whether the memory is zero at the start."""
+    seed: int = 0
+
+    def network(self) -> NTM:
+        """The network in float32; unless the case says so, no parameter is at a special value."""
+        torch.manual_seed(self.seed)
+        net = NTM(**{**SMALL, **self.options})
+        with torch.no_grad():
+            for parameter in net.parameters():
+                parameter.add_(0.3 * torch.randn_like(parameter)).mul_(self.weight_scale)
+            net.start.memory.mul_(not self.zero_memory)
+        return net
+
+    def arguments(self, net: NTM) -> Results:
+        """x, (time, batch, input_size), and, if the case gives one, the parts of a state."""
+        torch.manual_seed(self.seed + 1)
+        x = torch.randn(self.steps, self.batch_size, net.config.input_size)
+        if not self.given_state:
+            return {"x": x}
+        state = net.initial_state(self.batch_size)._asdict()
+        parts = {name: torch.randn(part.shape) for name, part in state.items()}
+        parts["memory"] *= not self.zero_memory
+        weightings = {name: parts[name].softmax(2) for name in parts if "weightings" in name}
+        return {"x": x, **parts, **weightings}
+
+    @property
+    def floor(self) -> int:
+        """Units in the last place that are always allowed."""
+        cancels = self.options.get("memory_width") == 1 or self.weight_scale > 1
+        return FLOOR_OF_CANCELLATION if cancels else FLOOR
+
+
+def results(case: Case, engine: str, dtype: torch.dtype, run: int = 0) -> Results:
+    """Outputs, final state, trace and all gradients of the case's call, by name.
+
+    The gradients are those of a random combination of all outputs and all of the final state.
+    Runs other than 0 have the last bit of every parameter and argument moved at random.
+    """
+    net, x, state = concrete(case, dtype, run)
+    net.engine = engine
+    lengths = None if case.lengths is None else torch.tensor(case.lengths)
+    leaves = {"x": x} | {f"cell.{name}": weight for name, weight in net.cell.named_parameters()}
+    if state is None:
+        leaves |= {f"start.{name}": parameter for name, parameter in net.start.named_parameters()}
+    else:
+        leaves |= {f"state.{name}": part.requires_grad_() for name, part in state._asdict().items()}
+    logits, final = net(x.requires_grad_(), state, lengths)
+    outputs = {"logits": logits} | {f"final {n}": part for n, part in final._asdict().items()}
+    torch.manual_seed(case.seed + 2)
+    combination = [torch.randn(output.shape).to(dtype) for output in outputs.values()]
+    gradients = torch.autograd.grad(list(outputs.values()), list(leaves.values()), combination)
+    trace = net.trace(x, state, lengths, memory=True)
+    return (
+        {name: output.detach() for name, output in outputs.items()}
+        | {f"gradient of {name}": g for name, g in zip(leaves, gradients, strict=True)}
+        | {f"trace {f.name}": torch.as_tensor(getattr(trace, f.name)) for f in fields(trace)}
+    )
+
+
+def concrete(case: Case, dtype: torch.dtype, run: int = 0) -> tuple[NTM, Tensor, State | None]:
+    """The case's network, its x as the network wants it and the given state or None."""
+    net = case.network().to(dtype)
+    given = {name: tensor.to(dtype) for name, tensor in case.arguments(net).items()}
+    if run > 0:
+        torch.manual_seed(run)
+        for tensor in (*net.parameters(), *given.values()):
+            move_last_bits(tensor.data)
+    x = laid_out(given.pop("x"), case.layout)
+    return net, (x.transpose(0, 1) if net.batch_first else x), State(**given) if given else None
+
+
+def laid_out(x: Tensor, layout: Layout) -> Tensor:
+    """The same values elsewhere in memory; what lies between them is NaN."""
+    if layout == "transposed":
+        return x.permute(2, 1, 0).contiguous().permute(2, 1, 0)
+    if layout == "every other":
+        larger = x.new_full([2 * size for size in x.shape], torch.nan)
+        larger[::2, ::2, ::2] = x
+        return larger[::2, ::2, ::2]
+    if layout == "expanded":
+        return x[:, :1].expand_as(x)
+    return x
+
+
+def move_last_bits(tensor: Tensor) -> None:
+    """Make every element the next larger or the next smaller number, at random."""
+    direction = torch.where(torch.rand(tensor.shape) < 0.5, -torch.inf, torch.inf).to(tensor)
+    tensor.copy_(torch.nextafter(tensor, direction))
+
+
+@contextmanager
+def poisoned() -> Iterator[None]:
+    """Within, memory that torch leaves uninitialised is NaN."""
+    # A part of the deterministic mode; `torch.use_deterministic_algorithms` imports the compiler.
+    torch.set_deterministic_debug_mode("error")
+    try:
+        yield
+    finally:
+        torch.set_deterministic_debug_mode("default")
+
+
+def tolerances(truth: Results, runs: Sequence[Results], floor: int = FLOOR) -> dict[str, float]:
+    """How far from the truth float32 may be, by the rule at the top; runs: the reference's."""
+    unit = floor * torch.finfo(torch.float32).eps
+    return {
+        name: unit * max(largest(expected), SMALLEST_SCALE)
+        + 2 * max(distance(run[name], expected) for run in runs)
+        for name, expected in truth.items()
+    }
+
+
+def in_float64(allowed: Mapping[str, float]) -> dict[str, float]:
+    """The tolerances of float64, from those of float32."""
+    ratio = torch.finfo(torch.float64).eps / torch.finfo(torch.float32).eps
+    return {name: ratio * tolerance for name, tolerance in allowed.items()}
+
+
+def require_equal(found: Results, truth: Results, allowed: Mapping[str, float]) -> None:
+    """Raise an error with a line for every result that is further from the truth than allowed."""
+    assert found.keys() == truth.keys()
+    wrong = []
+    for name, expected in truth.items():
+        off = distance(found[name], expected)
+        if not off <= allowed[name]:
+            wrong.append(
+                f"{name} is off by {off:.2g}, and {allowed[name]:.2g} is allowed "
+                f"(its largest value is {largest(expected):.2g})"
+            )
+    assert not wrong, "\n".join(wrong)
+
+
+def require_equal_engines(case: Case) -> None:
+    """The native engine's results are the reference's, in both precisions."""
+    truth = results(case, "reference", torch.float64)
+    runs = [results(case, "reference", torch.float32, run) for run in range(RUNS)]
+    allowed = tolerances(truth, runs, case.floor)
+    with poisoned():
+        single = results(case, "native", torch.float32)
+        double = results(case, "native", torch.float64)
+    require_equal(single, truth, allowed)
+    require_equal(double, truth, in_float64(allowed))
+
+
+def distance(a: Tensor, b: Tensor) -> float:
+    """The largest difference between two tensors of one shape."""
+    assert a.shape == b.shape
+    difference = (a.double() - b.double()).abs()
+    if difference.isnan().any():
+        return math.nan
+    return difference.max().item() if difference.numel() else 0.0
+
+
+def largest(tensor: Tensor) -> float:
+    """The largest absolute value; zero where there is none."""
+    return tensor.double().abs().max().item() if tensor.numel() else 0.0

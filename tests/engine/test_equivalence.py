@@ -1,0 +1,149 @@
+"""The native engine computes what the reference engine computes, for every option of the layer."""
+
+import re
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.engine.cases import CASES
+from tests.engine.comparison import (
+    RUNS,
+    Case,
+    concrete,
+    poisoned,
+    require_equal,
+    require_equal_engines,
+    results,
+    tolerances,
+)
+
+from ntm.cell import State
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_engines_agree(name: str) -> None:
+    require_equal_engines(CASES[name])
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    """Any combination of the options, at sizes below and above the vectors' width."""
+    sizes = st.sampled_from([1, 2, 3, 5, 7, 11, 17])
+    heads = st.integers(1, 4)
+    lstm = draw(st.booleans())
+    options = {
+        "controller": "lstm" if lstm else "feedforward",
+        "controller_layers": draw(st.integers(1, 3)) if lstm else 1,
+        "controller_size": draw(sizes),
+        "input_size": draw(sizes),
+        "output_size": draw(sizes),
+        "memory_locations": draw(sizes),
+        "memory_width": draw(sizes),
+        "read_heads": draw(heads),
+        "write_heads": draw(heads),
+        "start_memory": draw(st.sampled_from(["constant", "random"])),
+        "batch_first": draw(st.booleans()),
+    }
+    if draw(st.booleans()):
+        first, count = draw(st.integers(-9, 9)), draw(st.integers(1, 5))
+        options |= {"shift_mode": "scalar", "shifts": tuple(range(first, first + count))}
+    else:
+        shifts = st.lists(st.integers(-99, 99), min_size=1, max_size=5, unique=True)
+        options |= {"shift_mode": "softmax", "shifts": tuple(draw(shifts))}
+    steps, batch_size = draw(st.integers(1, 7)), draw(st.integers(1, 6))
+    lengths = st.tuples(*[st.integers(0, steps)] * batch_size)
+    return Case(
+        options,
+        steps=steps,
+        batch_size=batch_size,
+        lengths=draw(st.none() | lengths),
+        given_state=draw(st.booleans()),
+        layout=draw(st.sampled_from(["contiguous", "transposed", "every other", "expanded"])),
+        seed=draw(st.integers(0, 999)),
+    )
+
+
+@settings(max_examples=60)
+@given(case=cases())
+def test_the_engines_agree_on_any_combination(case: Case) -> None:
+    require_equal_engines(case)
+
+
+@pytest.mark.parametrize("given_state", [False, True])
+def test_the_comparison_notices_one_percent_in_one_element(given_state: bool) -> None:
+    options = {"controller": "lstm", "controller_layers": 2, "read_heads": 2}
+    case = Case(options, lengths=(5, 2, 3), given_state=given_state)
+    truth = results(case, "reference", torch.float64)
+    runs = [results(case, "reference", torch.float32, run) for run in range(RUNS)]
+    allowed = tolerances(truth, runs)
+    native = results(case, "native", torch.float32)
+    require_equal(native, truth, allowed)
+    assert len(native) > 40
+    for name, tensor in native.items():
+        damaged = tensor.double().clone()
+        damaged.view(-1)[damaged.abs().argmax()] *= 1.01
+        with pytest.raises(AssertionError, match=f"^{re.escape(name)} is off by .*") as caught:
+            require_equal({**native, name: damaged}, truth, allowed)
+        assert "\n" not in str(caught.value)
+        with pytest.raises(AssertionError, match=f"^{re.escape(name)} is off by nan"):
+            require_equal({**native, name: damaged * torch.nan}, truth, allowed)
+
+
+def test_uninitialised_memory_is_poisoned() -> None:
+    with poisoned():
+        empty = [torch.empty(3), torch.ones(3).new_empty(5), torch.empty_like(torch.ones(2, 2))]
+    assert all(tensor.isnan().all() for tensor in empty)
+
+
+@pytest.mark.parametrize("layout", ["contiguous", "every other"])
+def test_padding_is_never_read(layout: str) -> None:
+    case = Case({"controller": "lstm"}, lengths=(5, 0, 3), layout=layout)
+    net, x, _ = concrete(case, torch.float32)
+    net.engine = "native"
+    spoiled = x.clone()
+    for sequence, length in enumerate(case.lengths):
+        spoiled[length:, sequence] = torch.nan
+    found = []
+    for inputs in (x, spoiled):
+        inputs = inputs.detach().requires_grad_()
+        logits, final = net(inputs, lengths=torch.tensor(case.lengths))
+        loss = logits.square().sum() + final.memory.sum()
+        found.append([logits, *final, *torch.autograd.grad(loss, [inputs, *net.parameters()])])
+    for ours, theirs in zip(*found, strict=True):
+        assert torch.equal(ours, theirs)
+
+
+@pytest.mark.parametrize("controller", ["feedforward", "lstm"])
+@pytest.mark.parametrize("shift_mode", ["softmax", "scalar"])
+def test_nan_in_a_parameter_is_not_lost(controller: str, shift_mode: str) -> None:
+    """A network that has diverged must not look as if it had not."""
+    case = Case({"controller": controller, "shift_mode": shift_mode})
+    net, x, _ = concrete(case, torch.float32)
+    for name, parameter in net.named_parameters():
+        for position in (
+            (0, parameter.numel() // 2, parameter.numel() - 1) if parameter.numel() else ()
+        ):
+            kept = parameter.detach().clone()
+            with torch.no_grad():
+                parameter.view(-1)[position] = torch.nan
+                outputs = {}
+                for engine in ("reference", "native"):
+                    net.engine = engine
+                    logits, final = net(x)
+                    outputs[engine] = {"logits": logits, **final._asdict()}
+                parameter.copy_(kept)
+            for output, expected in outputs["reference"].items():
+                found = outputs["native"][output].isnan()
+                assert torch.equal(found, expected.isnan()), f"{output}, for NaN in {name}"
+
+
+def test_a_state_goes_on_where_it_stopped() -> None:
+    net, x, _ = concrete(Case({"controller": "lstm", "heads": 2}, steps=9), torch.float32)
+    net.engine = "native"
+    whole, final = net(x)
+    first, state = net(x[:4])
+    second, end = net(x[4:], state)
+    assert torch.equal(torch.cat([first, second]), whole)
+    for name in State._fields:
+        assert torch.equal(getattr(end, name), getattr(final, name)), name

@@ -1,0 +1,243 @@
+"""The native engine as an operator of PyTorch: autograd, torch.compile, what memory it touches."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.engine.comparison import Case, concrete
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from ntm.engine import native
+from ntm.layer import NTM
+
+CASES = {
+    "feedforward": Case(lengths=(5, 0, 3)),
+    "lstm": Case({"controller": "lstm", "controller_layers": 2, "read_heads": 2}),
+    "scalar shifts": Case({"shift_mode": "scalar", "write_heads": 2}, lengths=(2, 5, 4)),
+}
+
+
+def operands(
+    case: Case, dtype: torch.dtype = torch.float32
+) -> tuple[Tensor, Tensor | None, list[Tensor], list[Tensor], bool, list[int], bool]:
+    """What the case passes to `ntm::forward`, but for `keep`."""
+    net, x, state = concrete(case, dtype)
+    start = net.initial_state(case.batch_size) if state is None else state
+    lengths = None if case.lengths is None else torch.tensor(case.lengths)
+    return (
+        *(x, lengths, [p.detach() for p in net.cell.parameters()], [s.detach() for s in start]),
+        *(net.config.controller == "lstm", list(net.config.shifts)),
+        net.config.shift_mode == "scalar",
+    )
+
+
+def with_gradients(arguments: Sequence[Any]) -> list[Any]:
+    x, lengths, weights, start, *rest = arguments
+    leaves = [[t.clone().requires_grad_() for t in tensors] for tensors in (weights, start)]
+    return [x.clone().requires_grad_(), lengths, *leaves, *rest]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gradients_are_those_of_finite_differences(name: str) -> None:
+    options = {**CASES[name].options, "controller_size": 3, "memory_locations": 5}
+    options |= {"memory_width": 2, "input_size": 2, "output_size": 1}
+    case = Case(options, steps=3, batch_size=2, lengths=(3, 2), given_state=True)
+    x, lengths, weights, start, *choices = with_gradients(operands(case, torch.float64))
+
+    def function(x: Tensor, *rest: Tensor) -> tuple[Tensor, ...]:
+        weight, state = list(rest[: len(weights)]), list(rest[len(weights) :])
+        outputs: tuple[Tensor, ...] = native.forward(x, lengths, weight, state, *choices, True)[:-1]
+        return tuple(output for output in outputs if output.numel())
+
+    assert torch.autograd.gradcheck(function, (x, *weights, *start))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("name", CASES)
+def test_pytorch_finds_no_fault_with_the_operators(name: str) -> None:
+    arguments = operands(CASES[name])
+    # The fourth check compares all outputs of two calls, but parts of a tape are never written. The
+    # test of a compiled network does the same for the other outputs.
+    utils = ("test_schema", "test_autograd_registration", "test_faketensor")
+    torch.library.opcheck(native.forward, (*arguments, False), test_utils=utils)
+    torch.library.opcheck(native.forward, (*with_gradients(arguments), True), test_utils=utils)
+    logits, *final, tape = native.forward(*arguments, True)
+    x, lengths, weights, start, *choices = arguments
+    for dfinal in (final, [None] * 6):
+        torch.library.opcheck(
+            native.backward, (x, lengths, weights, start, tape, logits, dfinal, *choices)
+        )
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("name", CASES)
+def test_a_compiled_network_computes_the_same(name: str) -> None:
+    torch.compiler.reset()
+    net, x, _ = concrete(CASES[name], torch.float32)
+    net.engine = "native"
+    lengths = CASES[name].lengths and torch.tensor(CASES[name].lengths)
+    # Not the default backend: that would compile the softmax of the start weightings, and round it
+    # differently.
+    compiled = torch.compile(net, fullgraph=True, dynamic=True, backend="aot_eager")
+    found = []
+    for function in (net, compiled):
+        logits, final = function(x.requires_grad_(), lengths=lengths)
+        loss = logits.square().sum() + final.memory.sum()
+        found.append([logits, *final, *torch.autograd.grad(loss, [x, *net.parameters()])])
+    for eager, other in zip(*found, strict=True):
+        assert torch.equal(eager, other)
+    longer = torch.randn(9, 4, 3)
+    with torch.no_grad():
+        assert torch.equal(compiled(longer)[0], net(longer)[0])
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_compiled_network_refuses_lengths_beyond_the_steps() -> None:
+    torch.compiler.reset()
+    net, x, _ = concrete(Case(), torch.float32)
+    compiled = torch.compile(net, fullgraph=True, backend="aot_eager")
+    with pytest.raises(ValueError, match=r"lengths must lie between 0 and 5, .* got 6"):
+        compiled(x, lengths=torch.tensor([5, 6, 0]))
+
+
+def test_a_second_derivative_is_refused_in_a_sentence() -> None:
+    net, x, _ = concrete(Case(), torch.float32)
+    net.engine = "native"
+    logits, _ = net(x.requires_grad_())
+    (gradient,) = torch.autograd.grad(logits.square().sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match=r"first derivatives only.*engine='reference'"):
+        gradient.sum().backward()
+
+
+@pytest.mark.parametrize("length", [-1, 6])
+def test_lengths_beyond_the_steps_are_refused_by_the_operator_itself(length: int) -> None:
+    x, _, *rest = operands(Case())
+    with pytest.raises(ValueError, match=f"lengths must lie between 0 and 5, .* got {length}"):
+        native.forward(x, torch.tensor([5, length, 0]), *rest, True)
+
+
+def test_a_tape_that_was_not_kept_is_refused() -> None:
+    x, lengths, weights, start, *choices = operands(Case())
+    logits, *final, tape = native.forward(x, lengths, weights, start, *choices, False)
+    with pytest.raises(ValueError, match="tape must come from a forward with keep=True"):
+        native.backward(x, lengths, weights, start, tape, logits, final, *choices)
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_the_tape_has_the_size_that_the_kernels_say(data: st.DataObject) -> None:
+    size, heads = st.integers(1, 70), st.integers(1, 5)
+    lstm = data.draw(st.booleans())
+    scalar = data.draw(st.booleans())
+    net = NTM(
+        *(data.draw(size), data.draw(size)),
+        controller="lstm" if lstm else "feedforward",
+        controller_layers=data.draw(st.integers(1, 3)) if lstm else 1,
+        controller_size=data.draw(size),
+        memory_locations=data.draw(size),
+        memory_width=data.draw(size),
+        read_heads=data.draw(heads),
+        write_heads=data.draw(heads),
+        shifts=range(data.draw(st.integers(1, 9))),
+        shift_mode="scalar" if scalar else "softmax",
+        device="meta",
+    )
+    steps, batch_size = data.draw(st.integers(1, 99)), data.draw(size)
+    weights, start = list(net.cell.parameters()), list(net.initial_state(batch_size))
+    shifts = list(net.config.shifts)
+    theirs = native.make_sizes(net.config.input_size, weights, start, lstm, shifts, scalar)
+    for keep in (False, True):
+        ours = native.sizes_of(weights, start)
+        counted = native.tape_size(ours, lstm, len(shifts), steps, batch_size, keep)
+        assert counted == native.loaded().module.tape_size(theirs, steps, batch_size, keep)
+
+
+class KeptTapes(TorchDispatchMode):
+    """The sizes of the tapes of all calls of the operator."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sizes: list[int] = []
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        outputs = function(*args, **(kwargs or {}))
+        if function is native.forward:
+            self.sizes.append(outputs[-1].numel())
+        return outputs
+
+
+def tape_sizes(net: NTM) -> list[int]:
+    """The sizes of the tapes of a short and of a long call."""
+    with KeptTapes() as tapes:
+        for steps in (3, 300):
+            net(torch.ones(steps, 2, 3))
+    return tapes.sizes
+
+
+def test_without_gradients_the_memory_does_not_grow_with_the_steps() -> None:
+    net = Case().network()
+    short, long = tape_sizes(net)
+    assert long > 50 * short
+    with torch.no_grad():
+        short, long = tape_sizes(net)
+    assert short == long
+    short, long = tape_sizes(net.requires_grad_(False))
+    assert short == long
+
+
+BORDER = 64
+
+
+def bordered(tensor: Tensor) -> Tensor:
+    """A copy with NaN on both sides, where nobody may write, and whence nobody may use a value."""
+    room = tensor.new_full([tensor.numel() + 2 * BORDER], torch.nan)
+    inner = room[BORDER:-BORDER].view(tensor.shape)
+    return inner.copy_(tensor)
+
+
+def borders_are_intact(tensor: Tensor) -> bool:
+    room = torch.as_strided(
+        tensor, [tensor.numel() + 2 * BORDER], [1], tensor.storage_offset() - BORDER
+    )
+    return bool(room[:BORDER].isnan().all() and room[-BORDER:].isnan().all())
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("name", CASES)
+def test_the_kernels_stay_within_their_arrays(name: str, dtype: torch.dtype) -> None:
+    """The kernels on arrays with borders: results as those of the operator, and intact borders."""
+    x, lengths, weights, start, *choices = operands(CASES[name], dtype)
+    logits, *final, tape = native.forward(x, lengths, weights, start, *choices, True)
+    gradients = native.backward(x, lengths, weights, start, tape, logits, final, *choices)
+
+    x, weights, start = bordered(x), [bordered(w) for w in weights], [bordered(s) for s in start]
+    sizes = native.make_sizes(x.shape[2], weights, start, *choices)
+    our_logits, our_tape = bordered(torch.zeros_like(logits)), bordered(tape * torch.nan)
+    our_final = [bordered(part * torch.nan) for part in final]
+    batch = (*x.shape[:2], 0 if lengths is None else lengths.data_ptr(), 1)
+    native.function("forward", dtype)(
+        *(sizes, *batch, addresses(weights), x.data_ptr(), x.stride(0), x.stride(1)),
+        *(addresses(start), True, our_tape.data_ptr(), our_logits.data_ptr(), addresses(our_final)),
+    )
+    dlogits, dfinal = bordered(logits), [bordered(part) for part in final]
+    dx = bordered(torch.zeros_like(x))
+    dweights, dstart = ([bordered(t * torch.nan) for t in tensors] for tensors in (weights, start))
+    native.function("backward", dtype)(
+        *(sizes, *batch, addresses(weights), our_tape.data_ptr(), dlogits.data_ptr()),
+        *(addresses(dfinal), dx.data_ptr(), addresses(dweights), addresses(dstart)),
+    )
+    ours = [our_logits, *our_final, dx, *dweights, *dstart]
+    for found, expected in zip(ours, [logits, *final, *gradients], strict=True):
+        assert torch.equal(found, expected)
+    for tensor in (*ours, our_tape, x, dlogits, *dfinal, *weights, *start):
+        assert borders_are_intact(tensor)
+
+
+def addresses(tensors: Sequence[Tensor]) -> list[int]:
+    return [tensor.data_ptr() for tensor in tensors]

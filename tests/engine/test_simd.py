@@ -1,0 +1,38 @@
+"""The vector functions of the kernels, measured in C++ for every instruction set there is here."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ntm.engine import native
+
+HERE = Path(__file__).parent
+SOURCES = HERE.parents[1] / "src/ntm/engine/csrc"
+FLAGS = {
+    "baseline": [],
+    "avx2": ["-mavx2", "-mfma"],
+    "avx512": ["-mavx512f", "-mavx512dq", "-mavx512vl", "-mavx512bw", "-mfma"],
+}
+# CMakeLists.txt compiles the kernels with these.
+SHARED_FLAGS = ["-std=c++17", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast"]
+
+
+@pytest.mark.parametrize("target", native.loaded().module.supported())
+def test_the_functions_are_exact_to_four_units_in_the_last_place(
+    target: str, tmp_path: Path
+) -> None:
+    program = tmp_path / "simd_accuracy"
+    warnings = ["-Wall", "-Wextra", "-Werror", "-Wno-psabi"]
+    flags = ["-O2", *SHARED_FLAGS, *warnings, *FLAGS[target], f"-DNTM_TARGET={target}"]
+    files = [f"-I{SOURCES}", HERE / "simd_accuracy.cpp", "-o", program]
+    subprocess.run(["g++", *flags, *files], check=True)
+    done = subprocess.run([program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, "a special value gives a wrong result"
+    errors = {}
+    for line in done.stdout.splitlines():
+        function, bits, units, _ = line.split()
+        errors[function, int(bits)] = float(units)
+    assert errors.keys() == {(f, b) for f in ("exp", "log", "sigmoid", "tanh") for b in (32, 64)}
+    assert max(errors.values()) < 4, done.stdout
+    assert min(errors.values()) > 0.5, "no rounding at all: the measurement itself is broken"
