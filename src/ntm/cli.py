@@ -100,6 +100,8 @@ def _parser() -> tuple[argparse.ArgumentParser, Iterable[str]]:
 
     _add_train_options(add("train", _train, "Train a network on a task"))
     _add_eval_options(add("eval", _eval, "Measure a trained network on fresh sequences"))
+    _add_analyse_options(add("analyse", _analyse, "What the heads of a trained network do"))
+    _add_figures_options(add("figures", _figures, "The paper's figures, from your runs"))
     _add_json(add("params", _params, "The paper's tables of sizes, and ours beside them"))
     _add_json(add("info", _info, "Versions, engines and why, vector instructions, threads"))
     bench.add_arguments(add("bench", bench.run, "Speed, as ratios measured in one run"))
@@ -143,6 +145,21 @@ def _add_eval_options(parser: argparse.ArgumentParser) -> None:
             f"--{name}", dest="weights", action="store_const", const=name, help=text
         )
     _add_json(parser)
+
+
+def _add_analyse_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("run", type=Path, metavar="DIR", help="run folder of an NTM")
+    add("--sequences", type=int, default=200, help="how many sequences (default: 200)")
+    add("--seed", type=int, default=1, help="decides the sequences (default: 1)")
+    _add_json(parser)
+
+
+def _add_figures_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("runs", type=Path, nargs="+", metavar="DIR", help="run folder, or a folder of them")
+    add("--out", type=Path, required=True, metavar="DIR", help="folder for the figures")
+    add("--format", action="append", choices=("png", "svg", "pdf"), help="default: png and svg")
 
 
 def _train(options: argparse.Namespace) -> int:
@@ -252,6 +269,66 @@ def _eval(options: argparse.Namespace) -> int:
     return 0
 
 
+def _analyse(options: argparse.Namespace) -> int:
+    from ntm.evaluation import evaluate
+    from ntm.evaluation.heads import analyser, record
+    from ntm.evaluation.report import as_text
+    from ntm.training import Run
+
+    run = Run(options.run)
+    task, (model, facts) = run.settings.task, run.load_model()
+    with _reading_arguments():
+        examine = analyser(task)
+        recording = record(model, task, options.sequences, options.seed)
+    analysis = examine(recording)
+    cost = evaluate(model, task, options.sequences, options.seed)
+    known = {"model": run.settings.model_name, "trained_sequences": facts.get("sequences")}
+    costs = {"mean_bits": cost.mean_bits, "perfect": cost.perfect}
+    if options.json:
+        print(json.dumps(known | costs | analysis.to_json(), indent=2))
+        return 0
+    print(
+        f"{task.name}, {run.settings.model_name}: {cost.mean_bits:.4f} bits per sequence, "
+        f"{cost.perfect:.0%} of the sequences without a wrong bit.\n\n{as_text(analysis)}"
+    )
+    return 0
+
+
+def _figures(options: argparse.Namespace) -> int:
+    gallery = _with_matplotlib("ntm.figures.gallery")
+    outcomes = []
+    for outcome in gallery.draw_figures(
+        options.runs, options.out, options.format or ["png", "svg"]
+    ):
+        outcomes.append(outcome)
+        if outcome.files:
+            print(
+                f"figure {outcome.number:>2}  {outcome.title:<28}  {outcome.files[0]}", flush=True
+            )
+    lacking = [
+        (f"figure {outcome.number:>2}", "not drawn" if not outcome.files else "in part", need)
+        for outcome in outcomes
+        for need in outcome.lacking
+    ]
+    if lacking:
+        print(f"\nMissing:\n{_table(lacking)}")
+    return 0
+
+
+def _with_matplotlib(name: str) -> Any:
+    """A module that draws, or an error that says what to install."""
+    import importlib
+
+    from ntm.training import RunError
+
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise RunError(
+            f"Figures need matplotlib ({error}): pip install 'neural-turing-machines[figures]'"
+        ) from error
+
+
 def _params(options: argparse.Namespace) -> int:
     import torch
 
@@ -318,8 +395,8 @@ def _info(options: argparse.Namespace) -> int:
 def _demo(options: argparse.Namespace) -> int:
     from ntm.training import make_progress, paper_settings, train
 
-    changes = {"sequences": "30000", "stop_after_seconds": "20", "validate_every": "0"}
-    settings = paper_settings("copy", "ntm-ff").changed(
+    changes = {"sequences": "20000", "stop_after_seconds": "20", "validate_every": "0"}
+    settings = paper_settings("copy", "ntm-lstm").changed(
         {f"training.{name}": value for name, value in changes.items()}
     )
     result = train(settings, progress=make_progress())
@@ -339,7 +416,7 @@ def _show_copies(model: "Model", task: "Task", out: Path) -> None:
     print(_table(rows, right=(0, 1, 2)))
     examples = [_answered(model, task.at(length=length)) for length in _DEMO_LENGTHS]
     print(f"\n{task.render(examples[2][0], 0, examples[2][1])}")
-    _draw(examples, out / "copy.png")
+    _draw(examples, out)
 
 
 _DEMO_LENGTHS = (10, 20, 30, 50, 120)
@@ -355,16 +432,18 @@ def _answered(model: "Model", task: "Task") -> tuple["Batch", Any]:
         return batch, model(batch.inputs)[0]
 
 
-def _draw(examples: list[tuple["Batch", Any]], path: Path) -> None:
+def _draw(examples: list[tuple["Batch", Any]], folder: Path) -> None:
     try:
-        from ntm.figures.copy_picture import draw_copies
-
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draw_copies(examples, path)
+        from ntm.figures import Answer, copy_generalisation, save
     except ImportError:
         print("\nFor a picture, install matplotlib: pip install 'neural-turing-machines[figures]'")
-    else:
-        print(f"\nA picture of all lengths is in {path}")
+        return
+    answers = [
+        Answer.of(f"length {length}", batch, logits)
+        for length, (batch, logits) in zip(_DEMO_LENGTHS, examples, strict=True)
+    ]
+    (path,) = save(copy_generalisation(answers, "NTM"), folder / "copy", ["png"])
+    print(f"\nA picture of all lengths is in {path}")
 
 
 def _print_facts(facts: dict[str, Any], as_json: bool) -> None:

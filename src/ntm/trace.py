@@ -96,6 +96,15 @@ class Trace:
             )
         return cls(tuple(json.loads(metadata["shifts"])), **arrays)
 
+    def _repr_png_(self) -> bytes | None:
+        """How a notebook shows a trace: its longest sequence. None where matplotlib is missing."""
+        try:
+            from ntm.figures import memory_use, png
+        except ImportError:
+            return None
+        longest = self.sequence(int(self.lengths.argmax()))
+        return png(memory_use(longest)) if longest.lengths.any() else None
+
     def _arrays(self) -> dict[str, Any]:
         named = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "shifts"}
         return {name: array for name, array in named.items() if array is not None}

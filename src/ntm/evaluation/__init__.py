@@ -1,6 +1,18 @@
-"""Evaluation: costs in bits per sequence, and how far a network generalises. Numbers only."""
+"""Evaluation: costs, generalisation, and what the heads of a network do. Numbers only."""
 
 from ntm.evaluation.costs import Evaluation, costs, evaluate
 from ntm.evaluation.generalisation import enlarged, generalise
+from ntm.evaluation.heads import Analysis, Finding, Recording, analyse, record
 
-__all__ = ["Evaluation", "costs", "enlarged", "evaluate", "generalise"]
+__all__ = [
+    "Analysis",
+    "Evaluation",
+    "Finding",
+    "Recording",
+    "analyse",
+    "costs",
+    "enlarged",
+    "evaluate",
+    "generalise",
+    "record",
+]

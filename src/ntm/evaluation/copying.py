@@ -186,7 +186,11 @@ def _steady_moves(
     usual = _most_common(moves)
     same = known(moves, then=moves == usual)
     shifted = known(moves, then=at_steps(head.mode, steps)[1:] == SHIFT)
-    numbers = {"usual_move": usual, "usual": mean(same), "by_shift": mean(shifted)}
+    numbers = {
+        "usual_move": usual,
+        "share_of_usual_moves": mean(same),
+        "share_by_shift": mean(shifted),
+    }
     measured = "moves within a pass that are the usual one, made by shifting alone"
     return mean(same * shifted) if usual else 0.0, measured, numbers
 

@@ -38,7 +38,8 @@ class Recording(NamedTuple):
     @property
     def answer_start(self) -> NDArray[np.int64]:
         """The first scored step of every sequence, (batch,)."""
-        return self.scored.argmax(axis=0)
+        start: NDArray[np.int64] = self.scored.argmax(axis=0)
+        return start
 
     def channel(self, name: str) -> NDArray[Any]:
         """One input channel by its name, (time, batch)."""
@@ -61,6 +62,8 @@ def record(model: torch.nn.Module, task: Task, sequences: int = 200, seed: int =
     """
     if not isinstance(model, NTM):
         raise ValueError("An LSTM has no heads to watch; give an NTM.")
+    if sequences < 1:
+        raise ValueError(f"sequences must be at least 1; got {sequences}.")
     batch = task.sample(sequences, block_generator("recording", seed))
     there = batch.to(next(model.parameters()).device)
     return Recording(task, batch, model.trace(there.inputs, lengths=there.lengths))

@@ -88,7 +88,7 @@ def equal(first: Array, second: Array) -> Array:
     return known(first, second, then=first == second)
 
 
-def mean(values: Array) -> float:
+def mean(values: NDArray[Any]) -> float:
     """The mean of what is not NaN; zero if there is nothing."""
     counted = values[~np.isnan(values)]
     return float(counted.mean()) if counted.size else 0.0

@@ -1,0 +1,55 @@
+"""An analysis as text."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from ntm.evaluation.findings import Analysis, Finding
+from ntm.evaluation.weightings import MODES
+
+_MARGIN = " " * 22
+
+
+def as_text(analysis: Analysis) -> str:
+    """The findings beside the paper's claims, then how the heads find their locations."""
+    heads = (
+        f"Write head {analysis.write_head + 1} and read head {analysis.read_head + 1} "
+        f"({analysis.chosen}), over {analysis.sequences} sequences:"
+    )
+    findings = "\n\n".join(_finding(finding) for finding in analysis.findings)
+    return f"{heads}\n\n{findings}\n\n{_modes(analysis)}"
+
+
+def _finding(finding: Finding) -> str:
+    lines = [
+        f"{finding.verdict:<14}{finding.value:6.3f}  {finding.name}",
+        f'{_MARGIN}the paper: "{finding.claim}"',
+        f"{_MARGIN}measured: {finding.measures}",
+    ]
+    if finding.numbers:
+        shown = (f"{name.replace('_', ' ')} {_plain(v)}" for name, v in finding.numbers.items())
+        lines.append(f"{_MARGIN}{'; '.join(shown)}")
+    return "\n".join(lines)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_plain, value))
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def _modes(analysis: Analysis) -> str:
+    rows: list[tuple[str, ...]] = [("How it finds its locations", "head", *MODES)]
+    for phase, kinds in analysis.modes.items():
+        rows += [(phase, kind, *_percentages(shares.values())) for kind, shares in kinds.items()]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if number < 2 else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    )
+
+
+def _percentages(shares: Iterable[float]) -> list[str]:
+    return [f"{share:.0%}" for share in shares]

@@ -1,0 +1,140 @@
+"""Section 4.5: does the priority of a vector decide where it is written?"""
+
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+
+from ntm.evaluation.findings import Analysis, Finding, choose, summarised
+from ntm.evaluation.recording import Recording
+from ntm.evaluation.weightings import Array, Integers, displacement
+from ntm.tasks import PrioritySort
+
+
+class Writes(NamedTuple):
+    """A write head, the steps from a vector's arrival to its write, and where the ring is cut."""
+
+    head: int
+    delay: int
+    cut: int
+    """The location that counts as the first; the memory is a ring, and a line has ends."""
+
+
+class Reads(NamedTuple):
+    """A read head, and the steps from its read to the output."""
+
+    head: int
+    lead: int
+
+
+class LinearFit(NamedTuple):
+    """Write locations as a linear function of the priority."""
+
+    slope: float
+    """Locations per unit of priority."""
+    intercept: float
+    cut: int
+    r_squared: float
+
+    def locations(self, priorities: Array, count: int) -> Array:
+        """Where vectors of these priorities go, of `count` locations; not rounded."""
+        return (self.cut + self.intercept + self.slope * priorities) % count
+
+
+def fit_writes(recording: Recording, writes: Writes) -> LinearFit:
+    """The least-squares fit of the priorities to the locations that a head wrote."""
+    count = recording.trace.write_weightings.shape[-1]
+    place = ((_written(recording, writes) - writes.cut) % count).ravel()
+    priority = recording.channel("priority")[: _task(recording).length].ravel().astype(float)
+    covariance = np.cov(priority, place, bias=True)
+    spread = covariance[0, 0] * covariance[1, 1]
+    slope = covariance[0, 1] / covariance[0, 0] if spread > 0 else 0.0
+    r_squared = covariance[0, 1] ** 2 / spread if spread > 0 else 0.0
+    intercept = place.mean() - slope * priority.mean()
+    return LinearFit(float(slope), float(intercept), writes.cut, float(r_squared))
+
+
+def choose_writes(recording: Recording) -> tuple[Writes, Recording]:
+    """The write head that a linear function of the priorities explains best."""
+    heads, count = recording.trace.write_weightings.shape[2:]
+    uses = itertools.starmap(Writes, itertools.product(range(heads), (0, 1), range(count)))
+    return choose(recording, uses, lambda part, use: fit_writes(part, use).r_squared)
+
+
+def choose_reads(recording: Recording, writes: Writes) -> tuple[Reads, Recording]:
+    """The read head that is most often where that write head put the answer."""
+    heads = recording.trace.reads.shape[2]
+    uses = itertools.starmap(Reads, itertools.product(range(heads), (0, 1)))
+    return choose(recording, uses, lambda part, use: float(_near(part, writes, use).mean()))
+
+
+def analyse_sorting(recording: Recording) -> Analysis:
+    """Does the network put each vector where its priority says, and then read in order?"""
+    writes, rest = choose_writes(recording)
+    reads, rest = choose_reads(recording, writes)
+    fit = fit_writes(rest, writes)
+    moves = np.sign(_moves(rest, reads))
+    forward = float(np.sign(moves.mean()))
+    findings = [
+        Finding(
+            "writes where the priority says",
+            "the locations returned by the linear function closely match the observed",
+            fit.r_squared,
+            "R^2 of a linear function of the priority, fitted to the write locations",
+            {"locations_per_unit_of_priority": fit.slope, "steps_late": writes.delay},
+        ),
+        Finding(
+            "reads in order",
+            "the network reads from the memory locations in increasing order",
+            float((moves == forward).mean()) if forward else 0.0,
+            "moves from one answer to the next that go the usual way",
+            {"direction": forward, "steps_early": reads.lead},
+        ),
+        Finding(
+            "reads the sorted sequence",
+            "thereby traversing the sorted sequence",
+            float(_near(rest, writes, reads).mean()),
+            "answers read within one location of where their vector was written",
+        ),
+    ]
+    chosen_for = "the write head that priorities explain best, the read head that best follows it"
+    phases = {"input": rest.inside & ~rest.scored, "answer": rest.scored}
+    return summarised(rest, (writes.head, reads.head), chosen_for, findings, phases)
+
+
+def _task(recording: Recording) -> PrioritySort:
+    if not isinstance(recording.task, PrioritySort):
+        raise TypeError(f"The task is {recording.task.name}; it must be priority-sort.")
+    return recording.task
+
+
+def _written(recording: Recording, writes: Writes) -> Integers:
+    """Where each vector was written, (length, batch)."""
+    steps = slice(writes.delay, writes.delay + _task(recording).length)
+    place: Integers = recording.trace.write_weightings[steps, :, writes.head].argmax(axis=-1)
+    return place
+
+
+def _read(recording: Recording, reads: Reads) -> Integers:
+    """Where the head read for each answer, (answers, batch)."""
+    task = _task(recording)
+    start = task.length + 1 - reads.lead
+    steps = slice(start, start + task.answers)
+    place: Integers = recording.trace.read_weightings[steps, :, reads.head].argmax(axis=-1)
+    return place
+
+
+def _moves(recording: Recording, reads: Reads) -> Array:
+    """The way from each answer's location to the next, (answers - 1, batch)."""
+    place = _read(recording, reads).astype(float)
+    return displacement(place[:-1], place[1:], recording.trace.read_weightings.shape[-1])
+
+
+def _near(recording: Recording, writes: Writes, reads: Reads) -> Array:
+    """Whether each answer was read within a location of its vector's, (answers, batch)."""
+    task = _task(recording)
+    order = np.argsort(-recording.channel("priority")[: task.length], axis=0, kind="stable")
+    written = np.take_along_axis(_written(recording, writes), order[: task.answers], axis=0)
+    count = recording.trace.read_weightings.shape[-1]
+    way = displacement(written.astype(float), _read(recording, reads).astype(float), count)
+    return (np.abs(way) <= 1).astype(float)

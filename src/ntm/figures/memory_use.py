@@ -1,0 +1,132 @@
+"""What a network stores and fetches, and where: the six panels of figures 6, 9 and 12."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from ntm.figures import panels, style
+from ntm.figures.panels import Array, Integers, Scale
+from ntm.trace import Trace
+
+# Inches: of a channel, of another row of pixels, and of the lowest and the highest panel.
+_CHANNEL, _ROW, _LOWEST, _HIGHEST = 0.09, 0.055, 0.55, 2.4
+
+
+class MemoryPanels(NamedTuple):
+    """The six panels, to draw on; time steps and rows are their coordinates."""
+
+    inputs: Axes
+    outputs: Axes
+    adds: Axes
+    reads: Axes
+    writing: Axes
+    reading: Axes
+    locations: Integers
+    """Which location each row of the two lowest panels shows."""
+
+    def rows(self, locations: Integers) -> Integers:
+        """The rows that show these locations, -1 for those that are not shown."""
+        shown = locations[:, None] == self.locations
+        return np.where(shown.any(axis=1), shown.argmax(axis=1), -1)
+
+
+class Picture(NamedTuple):
+    """One panel: its title, its values (time, rows) and their scale."""
+
+    title: str
+    values: Array
+    scale: Scale
+
+
+@style.styled
+def memory_use(trace: Trace, write_head: int | None = None, read_head: int | None = None) -> Figure:
+    """What a write head and a read head do in one sequence, whatever the task.
+
+    trace: of one sequence; `trace.sequence(index)` takes it out of a batch. write_head, read_head:
+    counted from zero, by default the ones that focus most sharply.
+    """
+    writer = _sharpest(trace.write_weightings) if write_head is None else write_head
+    reader = _sharpest(trace.read_weightings) if read_head is None else read_head
+    title = (
+        f"Write head {writer + 1} of {trace.adds.shape[2]}, "
+        f"read head {reader + 1} of {trace.reads.shape[2]}"
+    )
+    return draw_memory_use(trace, title, write_head=writer, read_head=reader)[0]
+
+
+def draw_memory_use(
+    trace: Trace,
+    title: str,
+    *,
+    write_head: int = 0,
+    read_head: int = 0,
+    scored: NDArray[np.bool_] | None = None,
+    channels: Sequence[str] = (),
+    rows: Integers | None = None,
+) -> tuple[Figure, MemoryPanels]:
+    """Inputs, adds and write weightings; beside them outputs, reads and read weightings.
+
+    trace: of one sequence. scored: the steps whose outputs count, (time,); the others are blank.
+    channels: the names of the inputs. rows: the locations to show, by default all that one of the
+    two heads attends to.
+    """
+    writing, reading = panels.head_weightings(trace, write_head, read_head)
+    if rows is None:
+        rows = panels.attended_locations(writing, reading)
+    inputs, outputs = trace.inputs[:, 0], trace.probabilities[:, 0]
+    if scored is not None:
+        outputs = np.where(scored[:, None], outputs, np.nan)
+    pictures = (
+        Picture("Inputs", inputs, "bits" if inputs.min() >= 0 else "signed"),
+        Picture("Outputs", outputs, "bits"),
+        Picture("Adds", trace.adds[:, 0, write_head], "signed"),
+        Picture("Reads", trace.reads[:, 0, read_head], "signed"),
+        Picture("Write weightings", writing[:, rows], "weights"),
+        Picture("Read weightings", reading[:, rows], "weights"),
+    )
+    figure, parts = _six_panels(pictures, rows)
+    _name_channels(parts.inputs, channels)
+    style.title(figure, title)
+    return figure, parts
+
+
+def mark_start(parts: MemoryPanels, step: int) -> None:
+    """A line in every panel before the first step of the answer."""
+    for ax in parts[:6]:
+        ax.axvline(step - 0.5, color=style.GREY, linewidth=0.8, linestyle=(0, (2, 2)))
+
+
+def _six_panels(pictures: Sequence[Picture], rows: Integers) -> tuple[Figure, MemoryPanels]:
+    rows_high = zip((_CHANNEL, _ROW, _ROW), pictures[::2], strict=True)
+    heights = [min(max(r * p.values.shape[1], _LOWEST), _HIGHEST) for r, p in rows_high]
+    figure = style.new_figure(sum(heights) + 1.2)
+    axes = figure.subplots(3, 2, sharex=True, height_ratios=heights)
+    for ax, picture in zip(axes.flat, pictures, strict=True):
+        image = panels.draw_image(ax, picture.values.T, picture.scale)
+        ax.set_title(picture.title, loc="left")
+        ax.yaxis.set_major_locator(MaxNLocator(3, integer=True))
+        if ax in axes[:, 1]:
+            panels.scale_bar(figure, image, [ax])
+    for ax, label in zip(axes[:, 0], ("channel", "value", "location"), strict=True):
+        ax.set_ylabel(label)
+    for ax in axes[2]:
+        panels.number_rows(ax, rows)
+        ax.set_xlabel("time step")
+    (inputs, outputs), (adds, reads), (writing, reading) = axes
+    return figure, MemoryPanels(inputs, outputs, adds, reads, writing, reading, rows)
+
+
+def _name_channels(ax: Axes, channels: Sequence[str]) -> None:
+    """Name what is not a bit: the delimiters and numbers that drive the task."""
+    special = {row: name for row, name in enumerate(channels) if not name.startswith("bit ")}
+    if special:
+        ax.set_yticks(list(special), labels=list(special.values()))
+
+
+def _sharpest(weightings: Array) -> int:
+    return int(weightings.max(axis=-1).mean(axis=(0, 1)).argmax())

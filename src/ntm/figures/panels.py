@@ -1,0 +1,95 @@
+"""Pictures of vectors over time, from which most figures are made: time to the right, rows down."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+from numpy.typing import NDArray
+
+from ntm.evaluation.recording import Recording
+from ntm.figures import style
+from ntm.trace import Trace
+
+Array = NDArray[np.floating[Any]]
+Integers = NDArray[np.int64]
+
+Scale = Literal["bits", "signed", "weights"]
+_SCALES = {
+    "bits": (style.BITS, 0.0, 1.0),
+    "signed": (style.SIGNED, -1.0, 1.0),
+    "weights": (style.WEIGHTS, 0.0, 1.0),
+}
+
+
+def draw_image(ax: Axes, values: Array, scale: Scale) -> AxesImage:
+    """Draw rows over time, (rows, steps); NaN is blank."""
+    colours, low, high = _SCALES[scale]
+    ax.spines[:].set_linewidth(0.4)
+    ax.tick_params(length=2)
+    return ax.imshow(values, cmap=colours, vmin=low, vmax=high, aspect="auto")
+
+
+def drawn_values(ax: Axes) -> Array:
+    """The values that `draw_image` drew, (rows, steps)."""
+    return np.asarray(ax.images[0].get_array())
+
+
+def number_rows(ax: Axes, rows: Integers) -> None:
+    """Label rows with the locations that they show."""
+    ax.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+    names = {number: str(row) for number, row in enumerate(rows)}
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: names.get(round(value), "")))
+
+
+def scale_bar(figure: Figure, image: AxesImage, axes: Sequence[Axes], label: str = "") -> None:
+    """A slim key to the colours, to the right of the axes."""
+    low, high = image.get_clim()
+    bar = figure.colorbar(image, ax=list(axes), aspect=12, pad=0.01, shrink=0.9, fraction=0.04)
+    bar.set_ticks([low, high], labels=[f"{low:g}", f"{high:g}"])
+    bar.outline.set_linewidth(0.4)
+    bar.ax.tick_params(length=2)
+    bar.set_label(label, labelpad=-4)
+
+
+def attended_locations(
+    *weightings: Array, start: int | None = None, weight: float = 0.1, margin: int = 2
+) -> Integers:
+    """The shortest run of locations, around the ring, outside which no weight is noticeable.
+
+    weightings: (time, N) each, of one memory. start: where the ring is cut open, by default in the
+    widest gap.
+    """
+    count = weightings[0].shape[-1]
+    noticed = np.any([(w >= weight).any(axis=0) for w in weightings], axis=0)
+    if not noticed.any():
+        return np.arange(count)
+    if start is None:
+        start = _after_widest_gap(noticed)
+    attended = np.flatnonzero(np.roll(noticed, -start))
+    first, length = int(attended[0]) - margin, int(np.ptp(attended)) + 1 + 2 * margin
+    if length >= count:
+        first, length = 0, count
+    locations: Integers = (start + first + np.arange(length)) % count
+    return locations
+
+
+def _after_widest_gap(noticed: NDArray[np.bool_]) -> int:
+    places = np.flatnonzero(noticed)
+    gaps = np.diff(places, prepend=places[-1] - len(noticed))
+    return int(places[gaps.argmax()])
+
+
+def head_weightings(trace: Trace, write_head: int, read_head: int) -> tuple[Array, Array]:
+    """The weightings of a write head and a read head for the first sequence, (time, N) each."""
+    return trace.write_weightings[:, 0, write_head], trace.read_weightings[:, 0, read_head]
+
+
+def locations_in_use(recording: Recording, write_head: int, read_head: int) -> Integers:
+    """The locations that matter to one sequence: written while it listens, read for the answer."""
+    writing, reading = head_weightings(recording.trace, write_head, read_head)
+    scored = recording.scored[:, 0]
+    return attended_locations(writing[~scored], reading[scored])

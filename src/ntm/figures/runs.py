@@ -1,0 +1,145 @@
+"""What figures are drawn from: learning curves, answers and recordings of the runs in folders."""
+
+from collections.abc import Iterable, Sequence
+from math import inf
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ntm.evaluation import evaluate
+from ntm.evaluation.heads import analyse
+from ntm.evaluation.recording import Recording, record
+from ntm.figures import style
+from ntm.figures.answers import Answer
+from ntm.figures.curves import Curve
+from ntm.tasks import Task
+from ntm.training import FolderError, Run, RunError, block_generator, read_metrics
+from ntm.training.run import Model
+
+
+class MissingError(Exception):
+    """A figure needs what the runs do not have; the message says what."""
+
+
+class Network(NamedTuple):
+    """A trained network and its task."""
+
+    name: str
+    task: Task
+    model: Model
+
+    @torch.no_grad()
+    def logits(self, inputs: Tensor) -> Tensor:
+        """Its outputs for inputs (time, batch, input_size), on the CPU."""
+        logits: Tensor = self.model(inputs.to(next(self.model.parameters()).device))[0]
+        return logits.cpu()
+
+    def answer(self, title: str, **axes: int) -> Answer:
+        """Its answer to a problem that is the same for all networks of the task."""
+        batch = self.task.at(**axes).sample(1, block_generator("figures", 1))
+        return Answer.of(title, batch, self.logits(batch.inputs))
+
+    def example(self, **axes: int) -> tuple[Recording, int, int]:
+        """One problem on record, and the write head and the read head to watch in it.
+
+        The heads are those of `ntm analyse`.
+        """
+        analysis = analyse(self.model, self.task)
+        recording = record(self.model, self.task.at(**axes), sequences=1, seed=2)
+        return recording, analysis.write_head, analysis.read_head
+
+
+class Runs:
+    """Run folders, by task and model.
+
+    folders: runs; a folder that is no run itself stands for the runs directly in it.
+    """
+
+    def __init__(self, folders: Iterable[str | Path]) -> None:
+        self.lacking: list[str] = []
+        """What figures had to do without."""
+        self._runs: dict[tuple[str, str], list[Run]] = {}
+        for run in _find(folders):
+            key = (run.settings.task.name, run.settings.model_name)
+            self._runs.setdefault(key, []).append(run)
+
+    def learning_curves(self, task: str) -> dict[str, list[Curve]]:
+        """For each model, the curves of its runs over thousands of sequences."""
+        by_model = self._of(task)
+        curves = {model: [_learning_curve(run) for run in runs] for model, runs in by_model.items()}
+        curves = {model: [c for c in some if len(c.x)] for model, some in curves.items()}
+        if not any(curves.values()):
+            raise MissingError(f"the runs of {task} have no metrics yet: train them longer")
+        return {model: some for model, some in curves.items() if some}
+
+    def costs(self, task: str, axis: str, values: Sequence[int]) -> dict[str, list[Curve]]:
+        """For each model, the mean costs of its runs along an axis of the task."""
+        return {
+            model: [_costs(run, axis, values) for run in runs]
+            for model, runs in self._of(task).items()
+        }
+
+    def best(self, task: str, *models: str) -> Network:
+        """The network of lowest cost of the first of these models that has a run."""
+        for model in models:
+            if runs := self._runs.get((task, model)):
+                run = min(runs, key=_lowest_cost)
+                return Network(style.MODEL_NAMES[model], run.settings.task, _loaded(run))
+        raise MissingError(_advice(task, *models))
+
+    def wanted(self, task: str, *models: str) -> list[Network]:
+        """As `best`, for a figure that can do without: then it is noted as lacking."""
+        try:
+            return [self.best(task, *models)]
+        except MissingError as error:
+            self.lacking.append(str(error))
+            return []
+
+    def _of(self, task: str) -> dict[str, list[Run]]:
+        found = {model: runs for (name, model), runs in self._runs.items() if name == task}
+        if not found:
+            raise MissingError(_advice(task, "ntm-ff"))
+        return found
+
+
+def _find(folders: Iterable[str | Path]) -> list[Run]:
+    runs = []
+    for folder in map(Path, folders):
+        configs = folder.glob("*/config.json")
+        inside = [folder] if Run.exists(folder) else sorted(file.parent for file in configs)
+        if not inside:
+            raise FolderError(f"{folder} is not a run folder, and no run is in it.")
+        runs += [Run(path) for path in inside]
+    return runs
+
+
+def _advice(task: str, *models: str) -> str:
+    return f"a run of {task} with {' or '.join(models)}: ntm train {task} --model {models[0]}"
+
+
+def _loaded(run: Run) -> Model:
+    try:
+        return run.load_model()[0].eval()
+    except RunError as error:
+        raise MissingError(str(error)) from error
+
+
+def _learning_curve(run: Run) -> Curve:
+    lines = read_metrics(run.metrics)
+    sequences = np.array([line["sequences"] for line in lines], dtype=float)
+    return Curve(sequences / 1000, np.array([line["bits"] for line in lines], dtype=float))
+
+
+def _lowest_cost(run: Run) -> float:
+    lines = read_metrics(run.metrics)
+    validated = [line["validation_bits"] for line in lines if "validation_bits" in line]
+    return min(validated or [line["bits"] for line in lines], default=inf)
+
+
+def _costs(run: Run, axis: str, values: Sequence[int]) -> Curve:
+    model, task = _loaded(run), run.settings.task
+    costs = [evaluate(model, task.at(**{axis: value}), sequences=200) for value in values]
+    return Curve(np.array(values, dtype=float), np.array([cost.mean_bits for cost in costs]))

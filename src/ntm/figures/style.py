@@ -1,0 +1,135 @@
+"""The look that all figures share: sizes for print, colours that everybody can tell apart."""
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Literal, ParamSpec
+
+import matplotlib.style
+from matplotlib.axes import Axes
+from matplotlib.colors import Colormap, LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+Arguments = ParamSpec("Arguments")
+
+WIDTH = 7.2
+"""Inches across: the text of a page."""
+
+# Okabe and Ito's colours, which stay apart under every common colour blindness.
+BLUE, ORANGE, GREEN, VERMILLION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
+BLACK, GREY, PALE = "#222222", "#8A8A8A", "#E6E6E6"
+
+MODEL_COLOURS = {"ntm-ff": BLUE, "ntm-lstm": GREEN, "lstm": VERMILLION}
+MODEL_NAMES = {
+    "ntm-ff": "NTM, feedforward controller",
+    "ntm-lstm": "NTM, LSTM controller",
+    "lstm": "LSTM",
+}
+
+
+def _scale(name: str, colours: Sequence[str] | Sequence[tuple[float, str]]) -> Colormap:
+    """Colours from the lowest value to the highest; what is not a number is pale grey."""
+    return LinearSegmentedColormap.from_list(name, colours).with_extremes(bad=PALE)
+
+
+BITS = _scale("bits", ["#F4F6F9", "#6FA8D6", "#08306B"])
+"""Inputs, targets and outputs: pale is zero, dark is one."""
+SIGNED = _scale("signed", ["#7F3B08", "#E08214", "#FBF7F1", "#6FA8D6", "#08306B"])
+"""Vectors added and read: brown is negative, pale is zero, blue is positive."""
+WEIGHTS = _scale(
+    "weights",
+    [(0, "#000000"), (0.2, "#5B2A86"), (0.5, "#E9724C"), (0.85, "#FFE98A"), (1, "#FFFFFF")],
+)
+"""Weightings: black is zero and white is one, as in the paper."""
+
+SETTINGS: dict[str, Any] = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
+    "font.size": 8,
+    "axes.titlesize": 8.5,
+    "axes.titlepad": 4,
+    "axes.labelsize": 8,
+    "axes.linewidth": 0.6,
+    "axes.edgecolor": BLACK,
+    "axes.labelcolor": BLACK,
+    "text.color": BLACK,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "xtick.color": BLACK,
+    "ytick.color": BLACK,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "legend.fontsize": 7.5,
+    "legend.frameon": False,
+    "lines.linewidth": 1.5,
+    "image.interpolation": "none",
+    "savefig.dpi": 200,
+    "text.hinting": "none",  # letters keep their shape and width at every resolution
+    "svg.hashsalt": "ntm",  # equal figures are equal files
+}
+
+
+def styled(draw: Callable[Arguments, Figure]) -> Callable[Arguments, Figure]:
+    """Make a function draw in this look, whatever the caller's own settings are."""
+
+    @wraps(draw)
+    def drawn(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Figure:
+        with matplotlib.style.context(SETTINGS, after_reset=True):
+            return draw(*args, **kwargs)
+
+    return drawn
+
+
+def new_figure(height: float, layout: Literal["constrained"] | None = "constrained") -> Figure:
+    """An empty figure of that many inches, known to no global state."""
+    return Figure(figsize=(WIDTH, height), layout=layout)
+
+
+def save(figure: Figure, path: str | Path, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
+    """Write a figure as path.png and path.svg; returns the files."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    files = [path.with_name(f"{path.name}.{kind}") for kind in formats]
+    with matplotlib.style.context(SETTINGS, after_reset=True):
+        for file, kind in zip(files, formats, strict=True):
+            # A date would make two equal files differ.
+            figure.savefig(file, metadata={"Date": None} if kind == "svg" else None)
+    return files
+
+
+def png(figure: Figure, dpi: int = 120) -> bytes:
+    """A figure as the bytes of a PNG."""
+    content = BytesIO()
+    with matplotlib.style.context(SETTINGS, after_reset=True):
+        figure.savefig(content, format="png", dpi=dpi)
+    return content.getvalue()
+
+
+def title(figure: Figure, text: str) -> None:
+    """Head a figure."""
+    # A layout engine makes room by itself, but only for a title whose height it may choose.
+    place = {} if figure.get_layout_engine() else {"y": 0.99}
+    figure.suptitle(text, x=0.01, ha="left", va="top", fontweight="bold", fontsize=9, **place)
+
+
+def bare(ax: Axes) -> None:
+    """No frame and no ticks: for a diagram, or a strip that needs none."""
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.spines[:].set_visible(False)
+
+
+def box(
+    ax: Axes, steps: tuple[float, float], rows: tuple[float, float], colour: str, **look: Any
+) -> Rectangle:
+    """A frame around pixels: steps and rows first to last, both included."""
+    width, height = steps[1] - steps[0] + 1, rows[1] - rows[0] + 1
+    frame = Rectangle(
+        (steps[0] - 0.5, rows[0] - 0.5), width, height,
+        fill=False, edgecolor=colour, linewidth=1.6, clip_on=False, **look,
+    )  # fmt: skip
+    ax.add_patch(frame)
+    return frame
