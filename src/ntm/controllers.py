@@ -37,8 +37,8 @@ class LSTMController(nn.Module):
     def start_feedforward(self) -> None:
         """Begin as a feedforward controller: no recurrence, and forget gates that forget.
 
-        What is to be kept must then go to the memory. With the usual start (recurrence, and a forget
-        bias of +1) the controller first learns to do without its memory.
+        What is to be kept must then go to the memory. With the usual start (recurrence, forget
+        gates at +1) the controller first learns to do without its memory.
         """
         for layer in self.layers:
             weight, bias = layer.get_parameter("weight"), layer.get_parameter("bias")
