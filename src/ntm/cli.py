@@ -287,9 +287,15 @@ def _analyse(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(known | costs | analysis.to_json(), indent=2))
         return 0
+    above = cost.bits_above_optimal
+    quality = (
+        f"{cost.perfect:.0%} of the sequences without a wrong bit"
+        if above is None
+        else f"{above:.1f} above the optimum"
+    )
     print(
         f"{task.name}, {run.settings.model_name}: {cost.mean_bits:.4f} bits per sequence, "
-        f"{cost.perfect:.0%} of the sequences without a wrong bit.\n\n{as_text(analysis)}"
+        f"{quality}.\n\n{as_text(analysis)}"
     )
     return 0
 

@@ -26,6 +26,21 @@ def test_the_engines_agree(name: str) -> None:
     require_equal_engines(CASES[name])
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_without_gradients_the_outputs_are_the_same(name: str) -> None:
+    """Every bit, although the kernels then keep no more than two steps."""
+    case = CASES[name]
+    net, x, state = concrete(case, torch.float32)
+    net.engine = "native"
+    lengths = None if case.lengths is None else torch.tensor(case.lengths)
+    logits, final = net(x, state, lengths)
+    with torch.no_grad(), poisoned():
+        inferred, end = net(x, state, lengths)
+    assert torch.equal(inferred, logits)
+    for part in State._fields:
+        assert torch.equal(getattr(end, part), getattr(final, part)), part
+
+
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
     """Any combination of the options, at sizes below and above the vectors' width."""

@@ -29,7 +29,6 @@ TIMINGS = {"at once": (0, 0), "read a step early": (0, 1), "written a step late"
 The controller sees what was read the step before, so it can read a vector early and say it late.
 """
 
-
 Use = tuple[tuple[int, int], str]
 """A write head and a read head, and one of the TIMINGS."""
 
@@ -42,7 +41,7 @@ class Answers(NamedTuple):
     read_step: Integers  # when it was read
 
 
-class Heads(NamedTuple):
+class HeadPair(NamedTuple):
     """Two heads of a network and the answers they serve."""
 
     rows: Answers
@@ -107,10 +106,10 @@ def _read_where_written(recording: Recording, use: Use) -> float:
     return mean(equal(heads.read, heads.written))
 
 
-def _heads(recording: Recording, use: Use) -> Heads:
+def _heads(recording: Recording, use: Use) -> HeadPair:
     (write_head, read_head), timing = use
     trace = recording.trace
-    return Heads(
+    return HeadPair(
         answers(recording, timing),
         track(trace, "write", write_head),
         track(trace, "read", read_head),
@@ -137,7 +136,7 @@ def _flags(steps: Integers, shape: tuple[int, ...]) -> Flags:
     return flags
 
 
-def _same_vectors(heads: Heads) -> Finding:
+def _same_vectors(heads: HeadPair) -> Finding:
     added = at_steps(heads.writer.vector, heads.rows.write_step)
     read = at_steps(heads.reader.vector, heads.rows.read_step)
     return Finding(
@@ -148,7 +147,7 @@ def _same_vectors(heads: Heads) -> Finding:
     )
 
 
-def _focus(heads: Heads) -> Finding:
+def _focus(heads: HeadPair) -> Finding:
     writing = mean(at_steps(heads.writer.focus, heads.rows.write_step))
     reading = mean(at_steps(heads.reader.focus, heads.rows.read_step))
     return Finding(
@@ -160,7 +159,7 @@ def _focus(heads: Heads) -> Finding:
     )
 
 
-def _iteration(heads: Heads) -> list[Finding]:
+def _iteration(heads: HeadPair) -> list[Finding]:
     first_pass = np.arange(len(heads.rows.vector))[:, None] == heads.rows.vector
     written = np.where(first_pass, heads.rows.write_step, -1)
     return [
@@ -177,7 +176,7 @@ def _iteration(heads: Heads) -> list[Finding]:
 
 
 def _steady_moves(
-    head: Track, steps: Integers, heads: Heads
+    head: Track, steps: Integers, heads: HeadPair
 ) -> tuple[float, str, dict[str, float]]:
     """How often a head makes its usual move by shifting, within a pass over the vectors."""
     place = at_steps(head.place, np.where(heads.rows.vector < 0, -1, steps))
@@ -200,7 +199,7 @@ def _most_common(moves: Array) -> float:
     return float(values[counts.argmax()]) if len(values) else 0.0
 
 
-def _start(heads: Heads) -> Finding:
+def _start(heads: HeadPair) -> Finding:
     """Of the first pass: a read head of its own may have waited there all the while."""
     arrival = heads.rows.read_step[:1]
     before = at_steps(heads.reader.place, arrival - 1)
@@ -214,7 +213,7 @@ def _start(heads: Heads) -> Finding:
     )
 
 
-def _repeats(heads: Heads) -> list[Finding]:
+def _repeats(heads: HeadPair) -> list[Finding]:
     """Of the passes after the first over at least three vectors: two can be undone by a shift."""
     rows = heads.rows
     again = (rows.vector == 0) & (rows.vector.max(axis=0) >= 2)

@@ -81,7 +81,7 @@ def _largest(values: Array, count: int = 2, apart: int = 5) -> Integers:
     return np.array(chosen)
 
 
-def recurring_contexts(context: Integers, visits: int = 3) -> list[int]:
+def recurring_contexts(context: Integers, visits: int = 4) -> list[int]:
     """The two contexts of a sequence, (steps,), that recur in the clearest view.
 
     Of those with at least so many visits, the ones whose visits are farthest apart.

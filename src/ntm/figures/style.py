@@ -18,7 +18,7 @@ WIDTH = 7.2
 """Inches across: the text of a page."""
 
 # Okabe and Ito's colours, which stay apart under every common colour blindness.
-BLUE, ORANGE, GREEN, VERMILLION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
+BLUE, GREEN, VERMILLION = "#0072B2", "#009E73", "#D55E00"
 BLACK, GREY, PALE = "#222222", "#8A8A8A", "#E6E6E6"
 
 MODEL_COLOURS = {"ntm-ff": BLUE, "ntm-lstm": GREEN, "lstm": VERMILLION}
@@ -113,13 +113,6 @@ def title(figure: Figure, text: str) -> None:
     # A layout engine makes room by itself, but only for a title whose height it may choose.
     place = {} if figure.get_layout_engine() else {"y": 0.99}
     figure.suptitle(text, x=0.01, ha="left", va="top", fontweight="bold", fontsize=9, **place)
-
-
-def bare(ax: Axes) -> None:
-    """No frame and no ticks: for a diagram, or a strip that needs none."""
-    ax.set_xticks([])
-    ax.set_yticks([])
-    ax.spines[:].set_visible(False)
 
 
 def box(
