@@ -15,6 +15,13 @@ def require_positive(name: str, value: object) -> None:
         raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
 
 
+def checked_limit(name: str, value: object) -> float:
+    """A number above zero; infinity limits nothing."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+        raise ValueError(f"{name} must be a number above 0, or math.inf for none; got {value!r}.")
+    return float(value)
+
+
 def require_range(dtype: torch.dtype) -> None:
     """A dtype that can hold the epsilons of equations 6 and 9; float16 rounds them to zero."""
     if torch.finfo(dtype).tiny > SHARPENING_EPSILON:

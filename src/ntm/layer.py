@@ -1,5 +1,6 @@
 """The Neural Turing Machine as a layer: a drop-in `torch.nn.Module`."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -27,6 +28,9 @@ class NTM(nn.Module):
     The outputs are logits: train with `binary_cross_entropy_with_logits`. `heads=k` means k read
     and k write heads; `read_heads` and `write_heads` set them apart. The other arguments are the
     fields of `NTMConfig`. `engine` is "auto", "native" (fast, CPU) or "reference" (plain PyTorch).
+    `backward_clip` bounds what flows back through the controller and the heads at every step: the
+    gradients of their linear maps' values are clipped to +- this. It is what keeps a gradient that
+    explodes over time from drowning the rest, which clipping the sum over time cannot.
     """
 
     def __init__(
@@ -47,6 +51,7 @@ class NTM(nn.Module):
         start_memory: StartMemory = "constant",
         batch_first: bool = False,
         engine: str = "auto",
+        backward_clip: float = math.inf,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
@@ -68,6 +73,7 @@ class NTM(nn.Module):
         )
         self.batch_first = batch_first
         self.engine = engine
+        self.backward_clip = backward_clip
         self.cell = Cell(self.config)
         self.start = StartState(self.config)
         self.reset_parameters()
@@ -79,6 +85,15 @@ class NTM(nn.Module):
     ) -> Self:
         """The network that a config describes, freshly initialised."""
         return cls(**vars(config), batch_first=batch_first, engine=engine)
+
+    @property
+    def backward_clip(self) -> float:
+        """The bound on the gradients of the controller's and heads' values, at every step."""
+        return self._backward_clip
+
+    @backward_clip.setter
+    def backward_clip(self, limit: float) -> None:
+        self._backward_clip = checks.checked_limit("backward_clip", limit)
 
     @property
     def engine(self) -> str:
@@ -118,7 +133,9 @@ class NTM(nn.Module):
         sequence's last step.
         """
         x, state, lengths = self._prepared(x, state, lengths)
-        logits, state, _ = engine.run(self.engine, self.cell, x, state, lengths)
+        logits, state, _ = engine.run(
+            self.engine, self.cell, x, state, lengths, backward_clip=self.backward_clip
+        )
         return (logits.transpose(0, 1) if self.batch_first else logits), state
 
     @torch.no_grad()
@@ -160,6 +177,7 @@ class NTM(nn.Module):
         config = replace(self.config, memory_locations=memory_locations)
         with torch.random.fork_rng(devices=[]):  # the values drawn here are replaced at once
             larger = NTM.from_config(config, batch_first=self.batch_first, engine=self.engine)
+            larger.backward_clip = self.backward_clip
             larger.start = self.start.extended(config)
         larger.to(self.start.memory).train(self.training)
         larger.cell.load_state_dict(self.cell.state_dict())

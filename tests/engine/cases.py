@@ -35,6 +35,10 @@ CASES = {
     "a wide memory": Case({"memory_locations": 5, "memory_width": 41}),
     "a memory of width one": Case({"memory_width": 1}),
     "a memory of width two": Case({"memory_width": 2}),
+    "gradients clipped at every step": Case({"backward_clip": 0.02}, lengths=(5, 2, 4)),
+    "clipped gradients of an LSTM": Case(
+        {**LSTM, "controller_layers": 2, "heads": 2, "backward_clip": 0.02}, given_state=True
+    ),
     "a random start memory": Case({"start_memory": "random"}),
     "a memory of zeros": Case(zero_memory=True),
     "a given memory of zeros": Case(LSTM, given_state=True, zero_memory=True),

@@ -1,5 +1,6 @@
 """The native engine computes what the reference engine computes, for every option of the layer."""
 
+import math
 import re
 
 import pytest
@@ -59,6 +60,7 @@ def cases(draw: st.DrawFn) -> Case:
         "write_heads": draw(heads),
         "start_memory": draw(st.sampled_from(["constant", "random"])),
         "batch_first": draw(st.booleans()),
+        "backward_clip": draw(st.sampled_from([math.inf, 1.0, 0.01])),
     }
     if draw(st.booleans()):
         first, count = draw(st.integers(-9, 9)), draw(st.integers(1, 5))

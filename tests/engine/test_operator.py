@@ -23,15 +23,14 @@ CASES = {
 
 def operands(
     case: Case, dtype: torch.dtype = torch.float32
-) -> tuple[Tensor, Tensor | None, list[Tensor], list[Tensor], bool, list[int], bool]:
+) -> tuple[Tensor, Tensor | None, list[Tensor], list[Tensor], bool, list[int], bool, float]:
     """What the case passes to `ntm::forward`, but for `keep`."""
     net, x, state = concrete(case, dtype)
     start = net.initial_state(case.batch_size) if state is None else state
     lengths = None if case.lengths is None else torch.tensor(case.lengths)
     return (
         *(x, lengths, [p.detach() for p in net.cell.parameters()], [s.detach() for s in start]),
-        *(net.config.controller == "lstm", list(net.config.shifts)),
-        net.config.shift_mode == "scalar",
+        *native.choices_of(net.config, net.backward_clip),
     )
 
 
@@ -148,11 +147,11 @@ def test_the_tape_has_the_size_that_the_kernels_say(data: st.DataObject) -> None
     )
     steps, batch_size = data.draw(st.integers(1, 99)), data.draw(size)
     weights, start = list(net.cell.parameters()), list(net.initial_state(batch_size))
-    shifts = list(net.config.shifts)
-    theirs = native.make_sizes(net.config.input_size, weights, start, lstm, shifts, scalar)
+    choices = native.choices_of(net.config, net.backward_clip)
+    theirs = native.make_sizes(net.config.input_size, weights, start, *choices)
     for keep in (False, True):
         ours = native.sizes_of(weights, start)
-        counted = native.tape_size(ours, lstm, len(shifts), steps, batch_size, keep)
+        counted = native.tape_size(ours, lstm, len(net.config.shifts), steps, batch_size, keep)
         assert counted == native.loaded().module.tape_size(theirs, steps, batch_size, keep)
 
 

@@ -6,6 +6,7 @@
 `run` is the contract: cell, x, state, lengths and what to record, to logits, final state, record.
 """
 
+import math
 from typing import Literal, NamedTuple, get_args
 
 import torch
@@ -55,8 +56,9 @@ def run(
     *,
     record: bool = False,
     record_memory: bool = False,
+    backward_clip: float = math.inf,
 ) -> tuple[Tensor, State, dict[str, Tensor]]:
     """Run whole sequences on the chosen engine: logits, final state and, if asked, the record."""
     choice = choose(name, x.device, x.dtype)
     engine = native.run if choice.name == "native" else reference.run
-    return engine(cell, x, state, lengths, record, record_memory)
+    return engine(cell, x, state, lengths, record, record_memory, backward_clip)

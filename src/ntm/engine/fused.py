@@ -31,9 +31,7 @@ class FusedGradients:
             config.input_size,
             weights,
             [part.unsqueeze(0) for part in start],
-            config.controller == "lstm",
-            config.shifts,
-            config.shift_mode == "scalar",
+            *native.choices_of(config, net.backward_clip),
         )
         self._config = config
         self._itemsize = dtype.itemsize

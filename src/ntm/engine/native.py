@@ -6,6 +6,7 @@ PyTorch (csrc/contract.h is their contract); here tensors are checked and passed
 """
 
 import importlib
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from ntm.config import SHARPENING_EPSILON, SIMILARITY_EPSILON
 
 if TYPE_CHECKING:
     from ntm.cell import Cell, State
+    from ntm.config import NTMConfig
 
 PRECISIONS = {torch.float32: "float", torch.float64: "double"}
 _HEAD_ARRAYS = (
@@ -98,27 +100,33 @@ def run(
     lengths: Tensor | None,
     record: bool = False,
     record_memory: bool = False,
+    backward_clip: float = math.inf,
 ) -> tuple[Tensor, "State", dict[str, Tensor]]:
     """What every engine does: logits (time, batch, outputs), final state, a record if asked."""
     weights, start = list(cell.parameters()), list(state)
-    shifts, scalar = list(cell.config.shifts), cell.config.shift_mode == "scalar"
-    lstm = cell.config.controller == "lstm"
+    choices = choices_of(cell.config, backward_clip)
     wants_gradients = torch.is_grad_enabled() and any(
         tensor.requires_grad for tensor in (x, *weights, *start)
     )
     keep = record or wants_gradients
-    logits, *final, tape = forward(x, lengths, weights, start, lstm, shifts, scalar, keep)
+    logits, *final, tape = forward(x, lengths, weights, start, *choices, keep)
     recorded = {}
     if record:
-        sizes = make_sizes(x.shape[2], weights, start, lstm, shifts, scalar)
+        sizes = make_sizes(x.shape[2], weights, start, *choices)
         recorded = _record(sizes, x, lengths, start, tape, record_memory)
     return logits, type(state)(*final), recorded
+
+
+def choices_of(config: "NTMConfig", backward_clip: float) -> tuple[bool, list[int], bool, float]:
+    """What the operators must know besides the sizes, which they read off the tensors."""
+    lstm, scalar = config.controller == "lstm", config.shift_mode == "scalar"
+    return lstm, list(config.shifts), scalar, backward_clip
 
 
 # Defined by schema and not by torch.library.custom_op, whose first call imports the compiler: that
 # takes two seconds.
 _registry: Any = torch.library  # has no type annotations
-_CHOICES = "bool lstm, int[] shifts, bool scalar_shift"
+_CHOICES = "bool lstm, int[] shifts, bool scalar_shift, float backward_clip"
 _library = _registry.Library("ntm", "DEF")
 _library.define(
     f"forward(Tensor x, Tensor? lengths, Tensor[] weights, Tensor[] start, {_CHOICES}, bool keep) "
@@ -139,13 +147,14 @@ def _forward(
     lstm: bool,
     shifts: Sequence[int],
     scalar_shift: bool,
+    backward_clip: float,
     keep: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Logits, the six parts of the final state, and the tape (for `backward`, if to be kept)."""
     steps, batch_size = x.shape[:2]
     weights, start = [w.contiguous() for w in weights], [s.contiguous() for s in start]
     x = x if x.stride(2) == 1 else x.contiguous()
-    sizes = make_sizes(x.shape[2], weights, start, lstm, shifts, scalar_shift)
+    sizes = make_sizes(x.shape[2], weights, start, lstm, shifts, scalar_shift, backward_clip)
     logits = x.new_zeros(steps, batch_size, sizes_of(weights, start).outputs)
     final = [torch.empty_like(part) for part in start]
     tape = x.new_empty(_loaded.module.tape_size(sizes, steps, batch_size, keep))
@@ -173,12 +182,13 @@ def _backward(
     lstm: bool,
     shifts: Sequence[int],
     scalar_shift: bool,
+    backward_clip: float,
 ) -> list[Tensor]:
     """The gradients of x, the weights and the start, in this order; None in dfinal is zero."""
     steps, batch_size = x.shape[:2]
     weights, dlogits = [w.contiguous() for w in weights], dlogits.contiguous()
     dfinal = [None if d is None else d.contiguous() for d in dfinal]
-    sizes = make_sizes(x.shape[2], weights, start, lstm, shifts, scalar_shift)
+    sizes = make_sizes(x.shape[2], weights, start, lstm, shifts, scalar_shift, backward_clip)
     if tape.numel() != _loaded.module.tape_size(sizes, steps, batch_size, True):
         raise ValueError("tape must come from a forward with keep=True, and this one does not.")
     dx = torch.zeros_like(x, memory_format=torch.contiguous_format)
@@ -201,6 +211,7 @@ def _fake_forward(
     lstm: bool,
     shifts: Sequence[int],
     scalar_shift: bool,
+    backward_clip: float,
     keep: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     steps, batch_size = x.shape[:2]
@@ -224,6 +235,7 @@ def _fake_backward(
     lstm: bool,
     shifts: Sequence[int],
     scalar_shift: bool,
+    backward_clip: float,
 ) -> list[Tensor]:
     return _empty_like([x, *weights, *start])
 
@@ -244,7 +256,8 @@ def _differentiate(ctx: Any, dlogits: Tensor | None, *dothers: Tensor | None) ->
     dfinal = list(dothers[:-1])
     gradients = backward(x, lengths, weights, start, tape, dlogits, dfinal, *ctx.choices)
     dweights = gradients[1 : 1 + ctx.weights]
-    return gradients[0], None, dweights, gradients[1 + ctx.weights :], None, None, None, None
+    nothing = [None] * (len(ctx.choices) + 1)
+    return gradients[0], None, dweights, gradients[1 + ctx.weights :], *nothing
 
 
 def _refuse(ctx: Any, *gradients: Tensor) -> None:
@@ -322,6 +335,7 @@ def make_sizes(
     lstm: bool,
     shifts: Sequence[int],
     scalar_shift: bool,
+    backward_clip: float,
 ) -> Any:
     """The extension's own description of a network; `start` may be any state of it."""
     sizes = sizes_of(weights, start)
@@ -339,6 +353,7 @@ def make_sizes(
         scalar_shift=scalar_shift,
         similarity_epsilon=SIMILARITY_EPSILON,
         sharpening_epsilon=SHARPENING_EPSILON,
+        backward_clip=backward_clip,
     )
 
 

@@ -1,9 +1,12 @@
 """The reference engine: section 3 step by step in plain PyTorch, on any device. It is the truth."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from ntm.cell import Cell, State, Step
 
@@ -44,6 +47,7 @@ def run(
     lengths: Tensor | None,
     record: bool = False,
     record_memory: bool = False,
+    backward_clip: float = math.inf,
 ) -> tuple[Tensor, State, Record]:
     """What every engine does: logits (time, batch, outputs), final state, a record if asked."""
     steps: list[Record] = []
@@ -54,9 +58,46 @@ def run(
             noted["memory"] = after.memory
         steps.append({name: _where(active, tensor) for name, tensor in noted.items()})
 
-    logits, state = unroll(cell, x, state, lengths, note if record else None)
+    with _clipped(cell, backward_clip):
+        logits, state = unroll(cell, x, state, lengths, note if record else None)
     names = steps[0] if steps else {}
     return logits, state, {name: torch.stack([step[name] for step in steps]) for name in names}
+
+
+@contextmanager
+def _clipped(cell: Cell, limit: float) -> Iterator[None]:
+    """Within this, what the controller and the heads compute has its gradient clipped."""
+    if math.isinf(limit):
+        yield
+        return
+
+    def clip(_module: nn.Module, _inputs: object, values: Tensor) -> Tensor:
+        return ClippedGradient.apply(values, limit)  # type: ignore[no-any-return, no-untyped-call]
+
+    handles = [
+        linear.register_forward_hook(clip)
+        for linear in (*cell.controller.layers, cell.heads.linear)
+    ]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+class ClippedGradient(torch.autograd.Function):
+    """The identity, whose gradient is clipped to +- limit, element by element."""
+
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, limit: float) -> Tensor:
+        """Hand on the values."""
+        ctx.limit = limit
+        return values.view_as(values)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+        """Clip the gradient."""
+        return gradient.clamp(-ctx.limit, ctx.limit), None
 
 
 def _record_of(step: Step, after: State) -> Record:

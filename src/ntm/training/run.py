@@ -159,6 +159,9 @@ def build_model(settings: Settings) -> Model:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(block_seed("weights", training.seed, 0))
         model = model_of(settings.model, training.engine)
+    if isinstance(model, NTM) and settings.optimiser.backward_clip:
+        # The loss is the mean over the batch: each sequence's own gradients are that much smaller.
+        model.backward_clip = settings.optimiser.backward_clip / training.batch_size
     return _placed(model, training.device)
 
 

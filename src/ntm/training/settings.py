@@ -51,6 +51,12 @@ class OptimiserSettings(_Checked):
     clip: float = setting(
         10.0, "every component of the gradient is clipped to +- this first", at_least=1e-12
     )
+    backward_clip: float = setting(
+        1.0,
+        "what flows back through an NTM's controller and heads at one step of one sequence is "
+        "clipped to +- this; 0 clips nothing",
+        at_least=0,
+    )
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ struct Sizes {
   std::vector<Index> shifts;
   bool scalar_shift;
   double similarity_epsilon, sharpening_epsilon;
+  double backward_clip;  // bounds the gradients of the controller's and heads' linear maps, at every step; may be infinite
 };
 
 // The parameters as the layer holds them. Linear maps are (outputs, inputs) with a bias (outputs):

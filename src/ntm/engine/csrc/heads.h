@@ -23,6 +23,14 @@ void map(T* y, const T* a, const T* b, Index count, const Function& function) {
     store_partial<T>(y + i, function(load_partial(a + i, left), load_partial(b + i, left)), left);
 }
 
+// Bounds the gradients of a linear map's values at one step. A NaN stays one.
+template <typename T>
+void clip(T* gradients, Index count, const Plan& plan) {
+  if (std::isinf(plan.backward_clip)) return;
+  const Vec<T> limit = broadcast<T>(T(plan.backward_clip));
+  map(gradients, gradients, count, [=](Vec<T> d) { return min<T>(limit, max<T>(-limit, d)); });
+}
+
 template <typename T>
 T softplus(T x) {
   return std::max(x, T(0)) + std::log1p(std::exp(-std::abs(x)));

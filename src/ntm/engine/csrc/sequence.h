@@ -414,6 +414,7 @@ class Backward {
     squash_backward(draw, dsquashed, read_heads, plan.read, false, plan);
     squash_backward(draw + plan.write.first_raw, dsquashed + plan.write.first_squashed, write_heads, plan.write, true,
                     plan);
+    clip(draw, plan.raw_heads, plan);
   }
 
   // The addressing of all heads of a kind. The memory's gradient takes `terms` outer products per head: the keys',
@@ -452,6 +453,7 @@ class Backward {
         T* d = dh + i * dh_stride;
         if (!plan_.lstm) {
           feedforward_backward(dvalues + i * stride, d, tape_.features + (row + i) * tape_.features_stride, units);
+          clip(dvalues + i * stride, plan_.gates, plan_);
           continue;
         }
         for (Index u = 0; u < units; ++u) d[u] += carry.hidden[l][i * units + u];
@@ -459,6 +461,7 @@ class Backward {
                       tape_.gates[l] + (row + i) * tape_.gates_stride,
                       tape_.cell[l] + (row + i) * tape_.hidden_stride,
                       tape_.cell[l] + (previous + i) * tape_.hidden_stride, units, room.tanh_cell);
+        clip(dvalues + i * stride, plan_.gates, plan_);
       }
       const Index seen_stride = tape_.seen_stride[l], below = plan_.below(l);
       controller_[l].apply(dseen, seen_stride, dvalues, stride, running, seen_stride);
