@@ -67,6 +67,8 @@ def by_hand(settings: Settings) -> tuple[torch.nn.Module, list[float]]:
     costs = []
     for first in range(0, chosen.sequences, chosen.batch_size):
         number, start = divmod(first, stream.block_size)
+        rate = settings.optimiser.rate_after(number * stream.block_size)
+        optimiser.param_groups[0]["lr"] = rate
         batch = stream.block(number).narrow(start, start + chosen.batch_size)
         logits, _ = model(batch.inputs, lengths=batch.lengths)
         bits = cost_in_bits(logits, batch)
@@ -95,6 +97,7 @@ def test_equals_a_plain_loop(
         training__sequences=sequences,
         training__report_every=50,
         training__engine=engine,
+        optimiser__halve_every=100,
     )
     result = train(settings, tmp_path / "run")
     expected, costs = by_hand(settings)

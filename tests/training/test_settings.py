@@ -18,6 +18,9 @@ optimisers = st.builds(
     momentum=st.floats(0, 1),
     epsilon=st.floats(1e-12, 1),
     clip=st.floats(1e-12, 1e6),
+    halve_every=st.integers(0, 10**9),
+    halve_after=st.integers(0, 10**9),
+    backward_clip=st.floats(0, 1e6),
 )
 trainings = st.builds(
     TrainingSettings,
@@ -154,3 +157,15 @@ def test_what_makes_no_sense_is_refused(key: str, text: str, message: str) -> No
 def test_json_that_makes_no_sense_is_refused(change: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Settings.from_json(paper_settings("copy").to_json() | change)
+
+
+def test_the_rate_halves_smoothly() -> None:
+    optimiser = paper_settings("copy").optimiser
+    assert optimiser.rate_after(10**9) == optimiser.learning_rate
+    halving = replace(optimiser, halve_every=1000)
+    assert halving.rate_after(0) == optimiser.learning_rate
+    assert halving.rate_after(500) == pytest.approx(optimiser.learning_rate / 2**0.5)
+    assert halving.rate_after(3000) == pytest.approx(optimiser.learning_rate / 8)
+    later = replace(halving, halve_after=2000)
+    assert later.rate_after(2000) == optimiser.learning_rate
+    assert later.rate_after(3000) == pytest.approx(optimiser.learning_rate / 2)

@@ -12,7 +12,13 @@ from ntm.training.files import FolderError, RunError
 from ntm.training.logs import read_metrics
 from ntm.training.loop import Result, train
 from ntm.training.optimiser import GravesRMSprop
-from ntm.training.presets import TABLES, PaperNetwork, paper_network, paper_settings
+from ntm.training.presets import (
+    TABLES,
+    PaperNetwork,
+    paper_network,
+    paper_settings,
+    settings_for,
+)
 from ntm.training.progress import Progress, make_progress
 from ntm.training.run import Run, build_model
 from ntm.training.settings import (
@@ -46,5 +52,6 @@ __all__ = [
     "paper_network",
     "paper_settings",
     "read_metrics",
+    "settings_for",
     "train",
 ]

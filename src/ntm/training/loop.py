@@ -23,6 +23,7 @@ from ntm.training import checkpoints
 from ntm.training.files import RunError
 from ntm.training.logs import Metrics, TensorBoard
 from ntm.training.optimiser import GravesRMSprop
+from ntm.training.parallel import Ranks, SharedStep, agreed, joined, part_of
 from ntm.training.progress import Progress, Silent, Status
 from ntm.training.run import Model, Run, build_model, open_run
 from ntm.training.settings import Settings
@@ -86,28 +87,43 @@ def train(
 
     SIGINT and SIGTERM end the run with a checkpoint. A loss or gradient that is not finite ends it
     with a RunError, the last checkpoint as it was.
+
+    In processes that torchrun started, all of which call this, they train together; one of them
+    keeps the folder and shows progress.
     """
     progress = progress or Silent()
     with ExitStack() as stack:
         stack.callback(progress.close)
+        ranks = stack.enter_context(joined(settings.training.device))
+        settings = agreed(settings, ranks)
         # Before the folder: a model that cannot be had must not leave one behind.
-        model = build_model(settings)
-        folder = None if run is None else open_run(run, settings, resume)
-        if folder is not None:
+        model = build_model(part_of(settings, ranks))
+        folder = None
+        if run is not None and ranks.leads:
+            folder = open_run(run, settings, resume)
             stack.enter_context(folder.locked())
             folder.change_settings(settings)
-        trainer = stack.enter_context(closing(Trainer(settings, model, folder, progress)))
-        stack.enter_context(calling_on_signals(trainer.interrupt))
-        return trainer.run()
+        trainer = stack.enter_context(closing(Trainer(settings, model, folder, progress, ranks)))
+        stack.enter_context(calling_on_signals(trainer.interrupt, patient=ranks.size > 1))
+        result = trainer.run()
+        # Who leaves while another is still writing makes torchrun end that one.
+        ranks.meet()
+        return result
 
 
 class Trainer:
     """A run in progress. `train` is the usual way to have one."""
 
     def __init__(
-        self, settings: Settings, model: Model, folder: Run | None, progress: Progress
+        self,
+        settings: Settings,
+        model: Model,
+        folder: Run | None,
+        progress: Progress,
+        ranks: Ranks,
     ) -> None:
-        self.settings, self.model, self.folder, self.progress = settings, model, folder, progress
+        self.settings, self.model, self.folder, self.ranks = settings, model, folder, ranks
+        self.progress = progress if ranks.leads else Silent()
         chosen = settings.training
         if chosen.threads:
             torch.set_num_threads(chosen.threads)
@@ -117,11 +133,15 @@ class Trainer:
         if folder is not None:
             self._restore(folder)
             self._open_logs(folder)
-        self.step: Step = make_step(model, self.optimiser)
-        self.stream = Stream(settings.task, chosen.seed, chosen.batch_size, device=chosen.device)
+        self._start_as_the_leader()
+        self._make_step()
+        device = next(model.parameters()).device
+        self.stream = Stream(settings.task, chosen.seed, chosen.batch_size, device=str(device))
         self.signal: int | None = None
+        self._received: int | None = None
+        self._late = False
         self._first = self.counters.sequences
-        self._validation = _validation_batch(settings)
+        self._validation = _validation_batch(settings).to(device)
         self._block: tuple[int, Batch] | None = None
         self._start_clocks()
 
@@ -133,7 +153,7 @@ class Trainer:
             self._train_until(min(self._next_report(), chosen.sequences))
             if counters.sequences >= min(self._next_report(), chosen.sequences):
                 self._report()
-            if time.perf_counter() >= self._due:
+            if self._called():
                 self._attend()
         self._save()
         self._show(time.perf_counter())
@@ -148,9 +168,8 @@ class Trainer:
         )
 
     def interrupt(self, number: int) -> None:
-        """Stop after the step that is under way."""
-        self.signal = number
-        self._due = 0.0
+        """Stop, all ranks together, after the step that is under way."""
+        self._received = self._received or number
 
     def close(self) -> None:
         """Close the logs; the state on disk stays as it is."""
@@ -182,6 +201,20 @@ class Trainer:
                 f"The checkpoint in {folder.checkpoints} is not of this model: {error}"
             ) from error
 
+    def _start_as_the_leader(self) -> None:
+        """Give every rank the state that the leader made or read."""
+        tensors = checkpoints.model_and_optimiser_tensors(self.model, self.optimiser)
+        self.ranks.copy_from_leader(tensors.values())
+        self.counters = Counters(**self.ranks.from_leader(asdict(self.counters)))
+
+    def _make_step(self) -> None:
+        step = make_step(self.model, self.optimiser)
+        self.step: Step = step
+        self._called = self._is_due
+        if self.ranks.size > 1:
+            shared = SharedStep(step, self.ranks, self._is_due)
+            self.step, self._called = shared, shared.called
+
     def _open_logs(self, folder: Run) -> None:
         sequences = self.counters.sequences
         self._logs = [
@@ -206,6 +239,10 @@ class Trainer:
         dues = (self._deadline, self._checkpoint_due, self._picture_due, self._show_due)
         self._due = min(dues)
 
+    def _is_due(self) -> bool:
+        """Whether this process has a reason to look up."""
+        return time.perf_counter() >= self._due or self._received is not None
+
     def _ending(self) -> Ending | None:
         chosen = self.settings.training
         if self.counters.sequences >= chosen.sequences:
@@ -214,7 +251,7 @@ class Trainer:
             return "solved"
         if self.signal is not None:
             return "interrupted"
-        if time.perf_counter() >= self._deadline:
+        if self._late:
             return "out of time"
         return None
 
@@ -224,7 +261,7 @@ class Trainer:
 
     def _train_until(self, goal: int) -> None:
         """Train up to a number of sequences, the end of the block, or until something is due."""
-        counters, step, clock = self.counters, self.step, time.perf_counter
+        counters, step, called = self.counters, self.step, self._called
         number, first = divmod(counters.sequences, self.stream.block_size)
         block = self._block_number(number)
         last = min(self.stream.block_size, first + goal - counters.sequences)
@@ -234,7 +271,7 @@ class Trainer:
             for start in range(first, last, batch_size):
                 stop = start + batch_size
                 bits += step(block, start, stop)
-                if clock() >= self._due:
+                if called():
                     break
         except FloatingPointError as error:
             raise self._diverged(error, counters.sequences + stop - first) from error
@@ -244,6 +281,10 @@ class Trainer:
     def _block_number(self, number: int) -> Batch:
         if self._block is None or self._block[0] != number:
             self._block = number, self.stream.block(number)
+            # Once per block and not per step, so that it costs nothing; where the run was
+            # interrupted makes no difference.
+            rate = self.settings.optimiser.rate_after(number * self.stream.block_size)
+            self.optimiser.param_groups[0]["lr"] = rate
         return self._block[1]
 
     def _diverged(self, error: FloatingPointError, sequence: int) -> RunError:
@@ -289,9 +330,13 @@ class Trainer:
         return bits
 
     def _attend(self) -> None:
-        """Do what is due by the clock: checkpoint, picture, progress."""
+        """Do what is due: end, checkpoint, picture, progress. Ranks save and end together."""
         now = time.perf_counter()
-        if now >= self._checkpoint_due:
+        signal, late, saving = self.ranks.largest(
+            self._received or 0, now >= self._deadline, now >= self._checkpoint_due
+        )
+        self.signal, self._late = int(signal) or None, bool(late)
+        if saving:
             self._save()
             self._checkpoint_due = time.perf_counter() + self.settings.training.checkpoint_seconds
         if now >= self._picture_due:
@@ -326,9 +371,11 @@ class Trainer:
 
     def _save(self) -> None:
         self.counters.seconds = self._seconds()
-        if self.folder is None or self.counters.sequences == self._first:
+        if self.counters.sequences == self._first:
             return
         self._require_finite_weights()
+        if self.folder is None:
+            return
         # The checkpoint comes last: whatever it promises is on the disk by then.
         for log in self._logs:
             log.sync()
@@ -370,8 +417,7 @@ def _make_optimiser(settings: Settings, model: torch.nn.Module) -> GravesRMSprop
 
 def _validation_batch(settings: Settings) -> Batch:
     generator = block_generator("validation", settings.training.seed)
-    batch = settings.task.sample(settings.training.validation_sequences, generator)
-    return batch.to(settings.training.device)
+    return settings.task.sample(settings.training.validation_sequences, generator)
 
 
 @torch.no_grad()

@@ -15,17 +15,26 @@ class NativeStep:
 
     def __init__(self, model: NTM, optimiser: GravesRMSprop) -> None:
         self.model = model
-        self.gradients = FusedGradients(model)
-        self.update = optimiser.fused_update()
+        self._gradients = FusedGradients(model)
+        self._update = optimiser.fused_update()
 
     def __call__(self, block: Batch, start: int, stop: int) -> float:
         """Train on sequences start to stop - 1 of the block, as `Step` describes."""
-        nats = self.gradients(block.inputs, block.targets, block.mask, block.lengths, start, stop)
-        if not math.isfinite(nats):
-            raise FloatingPointError(f"The loss is {nats}.")
-        if not self.update():
-            raise FloatingPointError(f"The gradient of {self._first_not_finite()} is not finite.")
+        bits = self.differentiate(block, start, stop)
+        self.update(bits)
+        return bits
+
+    def differentiate(self, block: Batch, start: int, stop: int) -> float:
+        """The first part of a step, as `TwoPartStep` describes."""
+        nats = self._gradients(block.inputs, block.targets, block.mask, block.lengths, start, stop)
         return nats * _BITS_PER_NAT * (stop - start)
+
+    def update(self, bits: float) -> None:
+        """The second part of a step, as `TwoPartStep` describes."""
+        if not math.isfinite(bits):
+            raise FloatingPointError(f"The loss is {bits}.")
+        if not self._update():
+            raise FloatingPointError(f"The gradient of {self._first_not_finite()} is not finite.")
 
     def _first_not_finite(self) -> str:
         named = self.model.named_parameters()

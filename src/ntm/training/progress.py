@@ -3,6 +3,8 @@
 import sys
 from typing import Any, NamedTuple, Protocol, TextIO
 
+from ntm.training.parallel import leads
+
 
 class Status(NamedTuple):
     """Where a run stands."""
@@ -126,7 +128,9 @@ class Bar:
 
 
 def make_progress(stream: TextIO | None = None) -> Progress:
-    """A bar where there is a terminal, plain lines where there is none."""
+    """A bar on a terminal, plain lines elsewhere; of several ranks of a run, only one shows any."""
+    if not leads():
+        return Silent()
     stream = sys.stdout if stream is None else stream
     return Bar(stream) if stream.isatty() else Lines(stream)
 

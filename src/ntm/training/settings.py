@@ -43,6 +43,10 @@ class OptimiserSettings(_Checked):
     """Graves' RMSProp; the defaults are the paper's."""
 
     learning_rate: float = setting(1e-4, "size of a step", at_least=0)
+    halve_every: int = setting(
+        0, "sequences in which the size of a step halves, smoothly; 0 keeps it", at_least=0
+    )
+    halve_after: int = setting(0, "sequences before that begins", at_least=0)
     decay: float = setting(
         0.95, "how slowly the means of the gradient and its square forget", at_least=0, at_most=1
     )
@@ -52,11 +56,18 @@ class OptimiserSettings(_Checked):
         10.0, "every component of the gradient is clipped to +- this first", at_least=1e-12
     )
     backward_clip: float = setting(
-        1.0,
+        0.0,
         "what flows back through an NTM's controller and heads at one step of one sequence is "
         "clipped to +- this; 0 clips nothing",
         at_least=0,
     )
+
+    def rate_after(self, sequences: int) -> float:
+        """The size of a step after so many sequences."""
+        if self.halve_every == 0:
+            return self.learning_rate
+        halvings = max(0, sequences - self.halve_after) / self.halve_every
+        return float(self.learning_rate * 0.5**halvings)
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,11 @@ from types import FrameType
 
 
 @contextmanager
-def calling_on_signals(request: Callable[[int], None]) -> Iterator[None]:
+def calling_on_signals(request: Callable[[int], None], patient: bool = False) -> Iterator[None]:
     """Within this, the first SIGINT or SIGTERM calls `request` with its number; a second one acts.
+
+    patient: no second one acts, `request` is called for each. For processes whose launcher passes
+    on the signals that they have had already.
 
     Only the main thread of a process can receive signals; in others this does nothing.
     """
@@ -23,7 +26,8 @@ def calling_on_signals(request: Callable[[int], None]) -> Iterator[None]:
             signal.signal(number, handler or signal.SIG_DFL)
 
     def receive(number: int, _frame: FrameType | None) -> None:
-        restore()
+        if not patient:
+            restore()
         request(number)
 
     for number in before:

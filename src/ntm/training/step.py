@@ -29,6 +29,20 @@ class Step(Protocol):
         """
 
 
+class TwoPartStep(Step, Protocol):
+    """A step in two parts, so that several processes can share gradients between them."""
+
+    @property
+    def model(self) -> torch.nn.Module:
+        """The network that is trained."""
+
+    def differentiate(self, block: Batch, start: int, stop: int) -> float:
+        """Give the parameters the gradients of the loss; return the summed cost in bits."""
+
+    def update(self, bits: float) -> None:
+        """Move the weights by these gradients; they and the cost, in bits, must be finite."""
+
+
 class TorchStep:
     """A step by torch's autograd, for any model with the call of `NTM` and any optimiser."""
 
@@ -37,17 +51,25 @@ class TorchStep:
 
     def __call__(self, block: Batch, start: int, stop: int) -> float:
         """Train on sequences start to stop - 1 of the block, as `Step` describes."""
+        bits = self.differentiate(block, start, stop)
+        self.update(bits)
+        return bits
+
+    def differentiate(self, block: Batch, start: int, stop: int) -> float:
+        """The first part of a step, as `TwoPartStep` describes."""
         batch = block.narrow(start, stop)
         logits, _ = self.model(batch.inputs, lengths=batch.lengths)
         total = cost_in_bits(logits, batch).sum()
         self.optimiser.zero_grad()
         (total * (math.log(2) / (stop - start))).backward()  # type: ignore[no-untyped-call]
-        bits = total.item()
+        return total.item()
+
+    def update(self, bits: float) -> None:
+        """The second part of a step, as `TwoPartStep` describes."""
         if not math.isfinite(bits):
             raise FloatingPointError(f"The loss is {bits}.")
         self._require_finite_gradients()
         self.optimiser.step()
-        return bits
 
     def _require_finite_gradients(self) -> None:
         named = [(n, p.grad) for n, p in self.model.named_parameters() if p.grad is not None]
@@ -58,7 +80,7 @@ class TorchStep:
         raise FloatingPointError(f"The gradient of {culprits[0]} is not finite.")
 
 
-def make_step(model: torch.nn.Module, optimiser: GravesRMSprop) -> Step:
+def make_step(model: torch.nn.Module, optimiser: GravesRMSprop) -> TwoPartStep:
     """The fastest step for this model: the native engine's where that runs, else autograd's."""
     if isinstance(model, NTM):
         kind = model.start.memory

@@ -1,0 +1,244 @@
+"""One run by several processes: each trains on its share of every batch, all make the same update.
+
+    torchrun --nproc-per-node 2 -m ntm train copy --batch-size 16
+
+A process of the run is called a rank, as in torch.distributed. All ranks hold the same weights, to
+the bit. An update takes one all-reduce of one buffer: the gradient of every parameter and, behind
+them, the cost and whether a rank asks everybody to look up from the work. What is not finite on one
+rank is not finite in the sum, so all ranks stop at the same step.
+
+Rank 0 alone reads and writes the run folder. Nothing that decides a number depends on how many
+ranks there are, but for the order of the sums.
+"""
+
+import itertools
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor, distributed
+
+from ntm.tasks import Batch
+from ntm.training.files import RunError
+from ntm.training.settings import Settings
+from ntm.training.step import TwoPartStep
+
+_BACKENDS = {"cpu": "gloo", "cuda": "cpu:gloo,cuda:nccl"}
+_meetings = itertools.count()
+
+
+class Ranks:
+    """The processes of one run: this one is number `rank` of `size`.
+
+    Every rank calls the same methods in the same order; each call waits for all.
+    """
+
+    def __init__(self, rank: int = 0, size: int = 1) -> None:
+        self.rank, self.size = rank, size
+
+    @property
+    def leads(self) -> bool:
+        """Whether this rank keeps the run folder and speaks to the user."""
+        return self.rank == 0
+
+    def sum(self, buffer: Tensor) -> None:
+        """Replace the buffer by its sum over all ranks."""
+        with self._together():
+            distributed.all_reduce(buffer)
+
+    def largest(self, *values: float) -> list[float]:
+        """The largest of each value over all ranks."""
+        if self.size == 1:
+            return list(values)
+        shared = torch.tensor(values, dtype=torch.float64)
+        with self._together():
+            distributed.all_reduce(shared, distributed.ReduceOp.MAX)
+        return shared.tolist()
+
+    def from_leader(self, value: Any) -> Any:
+        """The leader's value, which is of JSON, on every rank."""
+        if self.size == 1:
+            return value
+        text = json.dumps(value).encode()
+        length = torch.tensor([len(text)])
+        with self._together():
+            distributed.broadcast(length, 0)
+            content = bytearray(text) if self.leads else bytearray(int(length))
+            distributed.broadcast(torch.frombuffer(content, dtype=torch.uint8), 0)
+        return json.loads(content)
+
+    def copy_from_leader(self, tensors: Iterable[Tensor]) -> None:
+        """Replace the content of the tensors by the leader's."""
+        if self.size == 1:
+            return
+        with self._together():
+            for tensor in tensors:
+                distributed.broadcast(tensor, 0)
+
+    def meet(self) -> None:
+        """Wait until every rank has come this far."""
+        self.largest(0)
+
+    @contextmanager
+    def _together(self) -> Iterator[None]:
+        try:
+            yield
+        except RuntimeError as error:
+            raise RunError(
+                f"Rank {self.rank} of {self.size} stops because it has lost another "
+                f"({_reason(error)}); --resume goes on from the last checkpoint."
+            ) from error
+
+
+def number_of_ranks() -> int:
+    """How many processes train together: those that torchrun started, else one."""
+    if distributed.is_available() and distributed.is_initialized():
+        return distributed.get_world_size()
+    return int(os.environ["WORLD_SIZE"]) if _launched() else 1
+
+
+def leads() -> bool:
+    """Whether this process is the one that speaks to the user."""
+    if distributed.is_available() and distributed.is_initialized():
+        return distributed.get_rank() == 0
+    return not _launched() or os.environ["RANK"] == "0"
+
+
+def check_shares(batch_size: int) -> None:
+    """Refuse a batch that the ranks cannot share evenly."""
+    ranks = number_of_ranks()
+    if batch_size % ranks:
+        raise ValueError(
+            f"training.batch_size is {batch_size} and {ranks} ranks cannot share it evenly; give a "
+            f"multiple of {ranks}, such as --batch-size {ranks * -(-batch_size // ranks)}."
+        )
+
+
+@contextmanager
+def joined(device: str) -> Iterator[Ranks]:
+    """Within this, the processes that torchrun started are connected; without torchrun, one rank.
+
+    device: what the run trains on. A process group that the caller has made is used as it is.
+    """
+    if number_of_ranks() == 1:
+        yield Ranks()
+    elif distributed.is_initialized():
+        yield Ranks(distributed.get_rank(), distributed.get_world_size())
+    else:
+        ranks = _meet(device)
+        try:
+            yield ranks
+        finally:
+            distributed.destroy_process_group()
+
+
+def agreed(settings: Settings, ranks: Ranks) -> Settings:
+    """The settings of the run, which are the leader's: no other rank need have its folder."""
+    if ranks.size == 1:
+        return settings
+    settings = Settings.from_json(ranks.from_leader(settings.to_json()))
+    check_shares(settings.training.batch_size)
+    return settings
+
+
+def part_of(settings: Settings, ranks: Ranks) -> Settings:
+    """What one rank does of a run: a share of every batch and, on `cuda`, with its own GPU."""
+    training = settings.training
+    device = training.device if ranks.size == 1 else _device_here(training.device)
+    training = replace(training, device=device, batch_size=training.batch_size // ranks.size)
+    return replace(settings, training=training)
+
+
+def _device_here(device: str) -> str:
+    if device not in _BACKENDS:
+        raise RunError(
+            f"training.device={device} is not for several ranks; give cpu, or cuda, which is one "
+            f"GPU per rank."
+        )
+    return device if device == "cpu" else f"{device}:{os.environ.get('LOCAL_RANK', '0')}"
+
+
+def _launched() -> bool:
+    return "TORCHELASTIC_RUN_ID" in os.environ
+
+
+def _meet(device: str) -> Ranks:
+    if not distributed.is_available():
+        raise RunError("This build of torch has no torch.distributed; train without torchrun.")
+    from torch.distributed.distributed_c10d import PrefixStore
+    from torch.distributed.rendezvous import rendezvous
+
+    here = _device_here(device)
+    try:
+        if device == "cuda":
+            torch.cuda.set_device(here)
+        store, rank, size = next(rendezvous("env://"))
+        # The store outlives a run, and ranks that meet again must not find their old addresses.
+        store = PrefixStore(f"ntm {next(_meetings)}", store)
+        backend = _BACKENDS[device]
+        distributed.init_process_group(backend, store=store, rank=rank, world_size=size)
+    except (RuntimeError, AssertionError) as error:
+        raise RunError(f"The ranks cannot train together: {_reason(error)}.") from error
+    return Ranks(rank, size)
+
+
+def _reason(error: Exception) -> str:
+    """The first sentence of an error of torch.distributed, without the place in its source."""
+    return re.sub(r"^\[.*?\] ", "", str(error)).partition("\n")[0].partition(". ")[0].rstrip(".")
+
+
+class SharedStep:
+    """The step of one rank: its share of the batch, the gradients of all, the update of all.
+
+    calls: whether this rank has a reason to look up from the work.
+    """
+
+    def __init__(self, step: TwoPartStep, ranks: Ranks, calls: Callable[[], bool]) -> None:
+        self._step, self._ranks, self._calls = step, ranks, calls
+        self._parameters = list(step.model.parameters())
+        sizes = [parameter.numel() for parameter in self._parameters]
+        self._buffer = self._parameters[0].new_zeros(sum(sizes) + 2)
+        self._flat, self._extra = self._buffer[:-2], self._buffer[-2:]
+        pieces = zip(torch.split(self._flat, sizes), self._parameters, strict=True)
+        self._pieces = [piece.view_as(parameter) for piece, parameter in pieces]
+        self._called = False
+
+    @property
+    def bytes(self) -> int:
+        """What an update sums over the ranks."""
+        return self._buffer.nbytes
+
+    def called(self) -> bool:
+        """Whether any rank had a reason to look up from the work at the last step."""
+        return self._called
+
+    def __call__(self, block: Batch, start: int, stop: int) -> float:
+        """Train on sequences start to stop - 1 of the block, together, as `Step` describes."""
+        share = (stop - start) // self._ranks.size
+        first = start + share * self._ranks.rank
+        bits = self.exchange(self._step.differentiate(block, first, first + share))
+        self._step.update(bits)
+        return bits
+
+    @torch.no_grad()
+    def exchange(self, bits: float) -> float:
+        """Put the mean over all ranks into the gradients; return the sum of their costs."""
+        here = [
+            (piece, parameter.grad)
+            for piece, parameter in zip(self._pieces, self._parameters, strict=True)
+            if parameter.grad is not None
+        ]
+        pieces, gradients = [piece for piece, _ in here], [gradient for _, gradient in here]
+        torch._foreach_copy_(pieces, gradients)
+        self._extra.copy_(torch.tensor([bits, float(self._calls())]))
+        self._ranks.sum(self._buffer)
+        self._flat.div_(self._ranks.size)
+        torch._foreach_copy_(gradients, pieces)
+        extra: list[float] = self._extra.tolist()
+        self._called = extra[1] > 0
+        return extra[0]
