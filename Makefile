@@ -10,11 +10,11 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --quiet
 COMPILED := CMakeLists.txt pyproject.toml $(wildcard src/ntm/engine/csrc/*)
 SANITIZED := build/sanitize/package
 
-.PHONY: help demo test lint sanitize bench browser clean distclean
+.PHONY: help demo test lint sanitize bench browser screenshots clean distclean
 .DEFAULT_GOAL := help
 
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: .venv/with-figures ## Train on copy and show that it copies far longer sequences
 	@$(BIN)/ntm demo
@@ -29,6 +29,9 @@ lint: .venv/with-dev ## Check format, style and types
 
 bench: .venv/with-figures ## Measure the speed against other ways to run the same network
 	@$(BIN)/ntm bench
+
+screenshots: .venv/with-dev browser ## Make the pictures of docs/studio.md again
+	@$(BIN)/python docs/make_screenshots.py
 
 # An environment with one of the package's extras. The install is editable: changes to Python files
 # count at once, and `make` installs again when something that is compiled has changed.

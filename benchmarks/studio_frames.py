@@ -1,0 +1,144 @@
+"""How fast the studio's viewer is: a copy of 120 vectors, drawn and played in a real browser.
+
+    python benchmarks/studio_frames.py [--length 120] [--speed 64] [--json]
+
+It draws the trace of the paper's copy network (untrained: the viewer draws as much either way) in
+chromium, without a screen, and prints
+
+    document      the size of the trace document
+    render        from the document's text to the drawn page: parsing, decoding, drawing, layout
+    frames        frames per second while it plays, and the longest time between two of them
+    steps         steps per second that were shown, of those that were asked for
+    work          processor time of the page's own thread, for one render and for one step
+
+On a busy machine all but the work gets worse: look at the load that is printed, too.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import torch
+from playwright.sync_api import Page, sync_playwright
+
+from ntm.studio.sharing import show
+from ntm.training import block_generator, build_model, paper_settings
+
+RENDERS = 5
+
+RENDER = """async () => {
+  const text = document.getElementById("trace").textContent;
+  const place = document.getElementById("viewer");
+  const painted = () => new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+  await painted();
+  const began = performance.now();
+  mountViewer(place, JSON.parse(text));
+  await painted();
+  return performance.now() - began;
+}"""
+
+PLAY = """async () => {
+  const times = [];
+  const shown = new Set();
+  const readout = document.querySelector(".readout");
+  const playing = () => document.querySelector('[aria-label="Pause"]');
+  document.querySelector('[aria-label="Play"]').click();
+  await new Promise(done => {
+    const frame = now => {
+      times.push(now);
+      shown.add(readout.textContent);
+      if (playing()) requestAnimationFrame(frame);
+      else done();
+    };
+    requestAnimationFrame(frame);
+  });
+  return { times, shown: shown.size };
+}"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--length", type=int, default=120, help="vectors to copy")
+    parser.add_argument("--speed", type=int, default=64, help="steps per second to play at")
+    parser.add_argument("--json", action="store_true", help="print nothing but JSON")
+    options = parser.parse_args()
+    results = measured(options.length, options.speed)
+    if options.json:
+        print(json.dumps(results))
+        return
+    for name, value in results.items():
+        print(f"{name:32}{value:10.1f}")
+
+
+def measured(length: int, speed: int) -> dict[str, float]:
+    html = page_of(length)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        file = Path(folder, "trace.html")
+        file.write_text(html, encoding="utf-8")
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        # The page's policy knows the hash of its script, which is another one now.
+        page = browser.new_page(viewport={"width": 1280, "height": 900}, bypass_csp=True)
+        page.goto(file.as_uri())
+        page.locator(".transport").wait_for()
+        results = {"document, MB": len(html) / 1e6, **rendered(page), **played(page, speed)}
+        browser.close()
+    return results | {"load of the machine": os.getloadavg()[0]}
+
+
+def page_of(length: int) -> str:
+    settings = paper_settings("copy", "ntm-ff")
+    batch = settings.task.at(length=length).sample(1, block_generator("benchmark", 1))
+    torch.manual_seed(1)
+    html = show(build_model(settings), batch, settings.task, title=f"copy, length {length}").html()
+    # The viewer is a module and keeps its names to itself; here it is called again from outside.
+    return html.replace("\nmountViewer(", "\nwindow.mountViewer = mountViewer;\nmountViewer(")
+
+
+def rendered(page: Page) -> dict[str, float]:
+    times, works = zip(*(worked(page, RENDER) for _ in range(RENDERS)), strict=True)
+    return {
+        "render, median ms": statistics.median(times),
+        "render, slowest ms": max(times),
+        "render, median work ms": statistics.median(works),
+    }
+
+
+def worked(page: Page, script: str) -> tuple[Any, float]:
+    """What a script returns, and the milliseconds that the page's thread was at work for it."""
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def work() -> float:
+        metrics = session.send("Performance.getMetrics")["metrics"]
+        return next(float(m["value"]) for m in metrics if m["name"] == "TaskDuration")
+
+    before = work()
+    result = page.evaluate(script)
+    spent = work() - before
+    session.detach()
+    return result, 1000 * spent
+
+
+def played(page: Page, speed: int) -> dict[str, float]:
+    page.get_by_label("Speed").select_option(str(speed))
+    run, work = worked(page, PLAY)
+    gaps = [after - before for before, after in zip(run["times"], run["times"][1:], strict=False)]
+    seconds = sum(gaps) / 1000
+    return {
+        "frames per second": len(gaps) / seconds,
+        "longest frame, ms": max(gaps),
+        "steps shown per second": run["shown"] / seconds,
+        "steps asked for per second": speed,
+        "step, work ms": work / run["shown"],
+    }
+
+
+if __name__ == "__main__":
+    main()

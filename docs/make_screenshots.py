@@ -1,0 +1,112 @@
+"""Make the screenshots of docs/studio.md: `make screenshots`, or python docs/make_screenshots.py.
+
+It trains four copy networks, which takes a minute or two, opens the studio on them and photographs
+its views in chromium. `--runs DIR` takes the runs of a folder instead, copy-ntm-ff-1 among them.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+IMAGES = Path(__file__).parent / "images"
+TRAINED = (("ntm-ff", 1), ("ntm-ff", 2), ("ntm-lstm", 1), ("ntm-lstm", 2))
+NETWORK = "run:copy-ntm-ff-1"
+
+
+def main() -> None:
+    """Make them all."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=Path, help="photograph these runs instead of training some")
+    runs = parser.parse_args().runs
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        if runs is None:
+            runs = Path(folder)
+            train(runs)
+        chromium = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        with studio(runs) as address:
+            photograph(chromium, address)
+        chromium.close()
+
+
+def train(folder: Path) -> None:
+    """Train the copy networks whose curves and memory are shown."""
+    for model, seed in TRAINED:
+        command = [sys.executable, "-m", "ntm", "train", "copy", "--model", model]
+        command += ["--seed", str(seed), "--sequences", "20000"]
+        subprocess.run([*command, "--run", folder / f"copy-{model}-{seed}"], check=True)
+
+
+@contextmanager
+def studio(folder: Path) -> Iterator[str]:
+    """A studio for a folder; yields its address."""
+    command = [sys.executable, "-m", "ntm", "studio", str(folder), "--port", "0", "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        yield server.stdout.readline().strip()
+        server.terminate()
+
+
+def photograph(browser: Browser, address: str) -> None:
+    """Every view, each in the state that shows it best."""
+    with page(browser, 1280, 1080) as shown:
+        play(shown, address, length=14)
+        step_to(shown, 20)
+        shown.get_by_label("read", exact=True).check()
+        save(shown, "studio-play.png")
+        shown.locator(".timeline").screenshot(path=IMAGES / "studio-timeline.png")
+    with page(browser, 1280, 1180, color_scheme="dark") as shown:
+        play(shown, address, length=120)
+        step_to(shown, 160)
+        shown.locator(".transport").evaluate("bar => bar.scrollIntoView()")
+        save(shown, "studio-longer.png")
+    with page(browser, 390, 1100, device_scale_factor=1.5) as shown:
+        play(shown, address, length=10)
+        step_to(shown, 14)
+        shown.locator(".summary").evaluate("summary => summary.scrollIntoView()")
+        save(shown, "studio-phone.png")
+    with page(browser, 1280, 660) as shown:
+        shown.goto(f"{address}#training")
+        shown.locator("path[data-run]").first.wait_for(state="attached")
+        shown.get_by_label("logarithmic").check()
+        save(shown, "studio-training.png")
+
+
+@contextmanager
+def page(browser: Browser, width: int, height: int, **look: object) -> Iterator[Page]:
+    """A window of that size."""
+    size = {"width": width, "height": height}
+    with browser.new_context(viewport=size, **look) as context:  # type: ignore[arg-type]
+        yield context.new_page()
+
+
+def play(shown: Page, address: str, length: int) -> None:
+    """Have the network copy a random sequence of that length."""
+    shown.goto(f"{address}#play/{NETWORK}")
+    shown.locator(".transport").wait_for()
+    shown.get_by_label("Length", exact=True).fill(str(length))
+    shown.locator(".summary h2").get_by_text(f"length {length}").wait_for()
+
+
+def step_to(shown: Page, step: int) -> None:
+    """Move the heads there, and take the focus ring off the slider."""
+    shown.get_by_label("Step", exact=True).fill(str(step - 1))
+    shown.get_by_label("Step", exact=True).blur()
+
+
+def save(shown: Page, name: str) -> None:
+    """Photograph what the window shows, when nothing moves any more."""
+    shown.wait_for_timeout(500)
+    shown.screenshot(path=IMAGES / name)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""A folder of runs as strangers may ask for it: by name, and never for anything outside it."""
+
+import os
+import re
+import stat
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from ntm.studio.errors import RefusedError
+from ntm.training import Run, RunError
+
+NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+_LARGEST_CONFIG = 1_000_000
+
+Value = TypeVar("Value")
+
+
+class RunsFolder:
+    """The runs directly in a folder, which need not exist yet.
+
+    A name that somebody sends is only ever compared with the names that are there.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._runs: Cache[Run] = Cache()
+
+    def names(self) -> list[str]:
+        """The runs there are, whether they can be used or not."""
+        try:
+            with os.scandir(self.path) as entries:
+                return sorted(entry.name for entry in entries if _looks_like_run(entry))
+        except OSError:
+            return []
+
+    def run(self, name: str) -> Run:
+        """The run of that name."""
+        if name not in self.names():
+            raise RefusedError(404, "There is no run of that name in the folder.")
+        try:
+            return self._opened(name)
+        except RunError as error:
+            raise RefusedError(404, str(error)) from error
+
+    def runs(self) -> Iterator[tuple[str, Run | RunError]]:
+        """Every run by its name, or why it cannot be used."""
+        for name in self.names():
+            try:
+                yield name, self._opened(name)
+            except RunError as error:
+                yield name, error
+
+    def file(self, name: str, file: str) -> Path | None:
+        """A file of a run, if it is plain and readable and no link leads out of the folder."""
+        path = self.path / name / file
+        try:
+            real = path.resolve(strict=True)
+            inside = real.is_relative_to(self.path.resolve(strict=True))
+            plain = stat.S_ISREG(real.stat().st_mode) and os.access(real, os.R_OK)
+            return path if inside and plain else None
+        except (OSError, RuntimeError):  # not there, or links in a circle
+            return None
+
+    def is_taken(self, name: str) -> bool:
+        """Whether anything in the folder has that name."""
+        return os.path.lexists(self.path / name)
+
+    def _opened(self, name: str) -> Run:
+        config = self.file(name, "config.json")
+        if config is None:
+            raise RunError(f"The config.json of {name} is not a plain file in the folder.")
+        try:
+            if config.stat().st_size > _LARGEST_CONFIG:
+                raise RunError(f"The config.json of {name} is too long to be one.")
+            return self._runs.get(config, lambda: Run(config.parent))
+        except RunError:
+            raise
+        except Exception as error:  # whatever a foreign file provokes, the others are still there
+            raise RunError(f"The config.json of {name} cannot be used: {error}") from error
+
+
+def is_name(text: str) -> bool:
+    """Whether a run may be called that."""
+    return re.fullmatch(NAME_PATTERN.strip("^$"), text) is not None
+
+
+def _looks_like_run(entry: os.DirEntry[str]) -> bool:
+    try:
+        return is_name(entry.name) and entry.is_dir() and Path(entry, "config.json").exists()
+    except OSError:  # links in a circle, or what may not be looked into
+        return False
+
+
+class Cache(Generic[Value]):
+    """Values that were made from files, made again when a file is another one than before.
+
+    size: how many are kept, those used last.
+    """
+
+    def __init__(self, size: int = 1000) -> None:
+        self._size = size
+        self._kept: OrderedDict[Path, tuple[Hashable, Value]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, file: Path, make: Callable[[], Value]) -> Value:
+        """What `make` made of a file, at most once for each state of the file."""
+        found = file.stat()
+        identity = (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
+        with self._lock:
+            if file not in self._kept or self._kept[file][0] != identity:
+                self._kept[file] = identity, make()
+            self._kept.move_to_end(file)
+            while len(self._kept) > self._size:
+                self._kept.popitem(last=False)
+            return self._kept[file][1]

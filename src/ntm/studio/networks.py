@@ -1,0 +1,219 @@
+"""The networks there are to play with: the pretrained ones, and those of a folder of runs."""
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from safetensors import safe_open
+
+from ntm import pretrained
+from ntm.config import NTMConfig
+from ntm.evaluation.generalisation import enlarged
+from ntm.studio.documents import Document, trace_document
+from ntm.studio.errors import RefusedError
+from ntm.studio.folder import Cache, RunsFolder
+from ntm.studio.problems import MAX_STEPS, PROBLEMS, Problem, encode, form
+from ntm.studio.sizes import in_words
+from ntm.tasks import Task
+from ntm.training import Run, RunError, Settings, build_model, paper_settings
+from ntm.training.run import Model
+from ntm.training.settings import ModelConfig
+
+_MAX_LOCATIONS = 1024
+# Numbers in a document: 32 MB of them.
+_MAX_VALUES = 8_000_000
+# About as many as a config in a folder may ask this process to build.
+_MAX_PARAMETERS = 50_000_000
+_MODELS_KEPT = 8
+
+
+@dataclass(frozen=True)
+class Network:
+    """One network of the listing, and how to get it."""
+
+    id: str
+    title: str
+    settings: Settings
+    sequences: int | None
+    bits: float | None
+    load: Callable[[], Model]
+
+    @property
+    def task(self) -> Task:
+        """The task it was trained on, with the settings of its training."""
+        return self.settings.task
+
+    def to_json(self) -> dict[str, Any]:
+        """How the listing shows it."""
+        config = self.settings.model
+        locations = config.memory_locations if isinstance(config, NTMConfig) else None
+        most = None if locations is None else max(_MAX_LOCATIONS, locations)
+        return {
+            "id": self.id,
+            "title": self.title,
+            "task": self.task.name,
+            "model": self.settings.model_name,
+            "sequences": self.sequences,
+            "bits": self.bits,
+            "memory_locations": locations,
+            "limits": {"max_steps": MAX_STEPS, "max_locations": most},
+            "problem": form(self.task),
+        }
+
+
+class Networks:
+    """The networks by their ids, "pretrained:NAME", "run:NAME" and "untrained:TASK"."""
+
+    def __init__(self, folder: RunsFolder) -> None:
+        self._folder = folder
+        self._facts: Cache[dict[str, Any]] = Cache()
+        self._models: Cache[Model] = Cache(_MODELS_KEPT)
+
+    def listing(self) -> list[dict[str, Any]]:
+        """All that can be played with; a run without usable weights is left out."""
+        found: list[Network | None] = [self._pretrained(name) for name in pretrained.names()]
+        runs = self._folder.runs()
+        found += [self._of_run(name, run) for name, run in runs if isinstance(run, Run)]
+        found += [_untrained(task) for task in PROBLEMS]
+        return [network.to_json() for network in found if network is not None]
+
+    def find(self, network_id: str) -> Network:
+        """The network of that id."""
+        kind, _, name = network_id.partition(":")
+        network = None
+        if kind == "pretrained" and name in pretrained.names():
+            network = self._pretrained(name)
+        elif kind == "run":
+            network = self._of_run(name, self._folder.run(name))
+        elif kind == "untrained" and name in PROBLEMS:
+            network = _untrained(name)
+        if network is None:
+            raise RefusedError(404, "There is no network of that id; GET /api/networks lists them.")
+        return network
+
+    def trace(self, network_id: str, problem: Problem, locations: int | None) -> Document:
+        """Run a network on a drawn problem, with a larger memory if that is asked for."""
+        network = self.find(network_id)
+        batch = encode(problem, network.task)
+        _require_room(network.settings.model, len(batch.inputs), locations)
+        try:
+            model = enlarged(network.load(), locations)
+        except RunError as error:
+            sentence = f"The weights of {network.title} are torn, or not of its config.json."
+            raise RefusedError(422, sentence) from error
+        except ValueError as error:
+            raise RefusedError(422, str(error)) from error
+        title = f"{network.title}, {in_words(problem.sizes)}"
+        return trace_document(model, batch, network.task, title)
+
+    def _pretrained(self, name: str) -> Network:
+        facts, file = pretrained.facts(name), pretrained.FOLDER / f"{name}.safetensors"
+        return Network(
+            id=f"pretrained:{name}",
+            title=name,
+            settings=facts.settings,
+            sequences=facts.trained_sequences,
+            bits=facts.mean_bits,
+            load=lambda: self._models.get(file, lambda: pretrained.load(name)),
+        )
+
+    def _of_run(self, name: str, run: Run) -> Network | None:
+        """The network of a run; None if it has no weights yet, or none that the studio can use."""
+        files = (self._folder.file(name, f"{kind}.safetensors") for kind in ("best", "model"))
+        file = next((file for file in files if file is not None), None)
+        if file is None or not _is_drawable(run.settings):
+            return None
+        facts = self._facts.get(file, lambda: _facts(file, run.settings.model))
+        if not facts:
+            return None
+        return Network(
+            id=f"run:{name}",
+            title=name,
+            settings=run.settings,
+            sequences=facts["sequences"],
+            bits=facts["bits"],
+            load=lambda: self._models.get(file, lambda: _loaded(run, file)),
+        )
+
+
+@lru_cache
+def _untrained(task: str) -> Network:
+    """The paper's network for a task before it has learned anything."""
+    return Network(
+        id=f"untrained:{task}",
+        title=f"{task}, untrained",
+        settings=paper_settings(task),
+        sequences=0,
+        bits=None,
+        load=lambda: _build_untrained(task),
+    )
+
+
+@lru_cache(_MODELS_KEPT)
+def _build_untrained(task: str) -> Model:
+    return build_model(paper_settings(task))
+
+
+def _facts(file: Path, config: ModelConfig) -> dict[str, Any]:
+    """How long the weights were trained and what they cost; nothing if the file is no good."""
+    if not _is_reasonable(config):
+        return {}
+    try:
+        with safe_open(file, framework="pt") as opened:
+            known = json.loads((opened.metadata() or {})["ntm"])
+        bits = float(known.get("validation_bits", math.nan))
+        return {"sequences": int(known["sequences"]), "bits": bits if math.isfinite(bits) else None}
+    except Exception:  # whatever a foreign file provokes, the others are still there
+        return {}
+
+
+def _loaded(run: Run, file: Path) -> Model:
+    """The weights of a file of a run, on the CPU whatever they were trained on."""
+    here = Run(run.path)
+    here.settings = here.settings.changed({"training.device": "cpu", "training.engine": "auto"})
+    return here.load_model("best" if file.stem == "best" else "latest")[0]
+
+
+def _is_drawable(settings: Settings) -> bool:
+    """Whether somebody can draw a problem of this task."""
+    if settings.task.name not in PROBLEMS:
+        return False
+    return all(size["min"] <= size["max"] for size in form(settings.task)["sizes"].values())
+
+
+def _is_reasonable(config: ModelConfig) -> bool:
+    """Whether to build such a network at all: a config from somewhere may say anything."""
+    if isinstance(config, NTMConfig):
+        heads = config.read_heads * config.read_head_outputs
+        heads += config.write_heads * config.write_head_outputs
+        below, layers, size = (
+            config.controller_inputs,
+            config.controller_layers,
+            config.controller_size,
+        )
+        rest = config.memory_locations * config.memory_width + size * heads
+    else:
+        below, layers, size, rest = config.input_size, config.layers, config.hidden_size, 0
+    return 4 * layers * size * (below + 2 * size) + rest <= _MAX_PARAMETERS
+
+
+def _require_room(config: ModelConfig, steps: int, locations: int | None) -> None:
+    """Refuse what would be too large to show."""
+    if not isinstance(config, NTMConfig):
+        return
+    most = max(_MAX_LOCATIONS, config.memory_locations)
+    locations = locations or config.memory_locations
+    if locations > most:
+        raise RefusedError(422, f"memory_locations is {locations}; give up to {most}.")
+    weightings = 4 * (config.read_heads + config.write_heads)
+    values = steps * locations * (config.memory_width + weightings)
+    if values > _MAX_VALUES:
+        raise RefusedError(
+            422,
+            f"{steps:,} steps of a memory of {locations:,} locations are {values:,} numbers; the "
+            f"studio shows up to {_MAX_VALUES:,}. Take a shorter problem or a smaller memory.",
+        )

@@ -1,0 +1,347 @@
+"""Problems as a person draws them, and the batches that the tasks make of them.
+
+    copy                  {"vectors": [[0, 1, ...], ...]}
+    repeat-copy           {"vectors": ..., "repeats": 3}
+    associative-recall    {"items": [[[0, 1, ...], ...], ...], "query": 0}
+    ngrams                {"bits": [0, 1, ...]}
+    priority-sort         {"vectors": ..., "priorities": [0.3, ...]}
+
+No encoding is repeated here. The task itself lays out an example of the right size, with the
+delimiters, numbers and scored steps that its settings ask for, and the drawing is painted over it.
+"""
+
+from abc import abstractmethod
+from bisect import bisect_right
+from collections.abc import Mapping
+from functools import lru_cache
+from itertools import pairwise
+from typing import Annotated, Any, Self
+
+import torch
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from torch import Tensor
+
+from ntm.studio.errors import RefusedError
+from ntm.studio.sizes import smallest, trained_range, usual_sizes
+from ntm.tasks import Batch, Task
+from ntm.training.stream import block_generator
+
+MAX_STEPS = 1000
+
+Bit = Annotated[int, Field(ge=0, le=1)]
+Vector = Annotated[list[Bit], Field(min_length=1, max_length=256)]
+Vectors = Annotated[list[Vector], Field(min_length=1, max_length=MAX_STEPS)]
+Priority = Annotated[float, Field(ge=-1, le=1)]
+
+
+class Problem(BaseModel):
+    """One drawn problem. The `task` of its methods is of the kind that the subclass is for."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+
+    @property
+    @abstractmethod
+    def sizes(self) -> dict[str, int]:
+        """How large it is along each axis of the task."""
+
+    @abstractmethod
+    def paint(self, task: Any, example: Batch) -> None:
+        """Put the drawing in the place of an example of its size, or refuse it if it cannot fit."""
+
+    @classmethod
+    @abstractmethod
+    def read(cls, task: Any, example: Batch) -> Self:
+        """The drawing of an example, a batch of one: `paint` the other way round."""
+
+    @staticmethod
+    @abstractmethod
+    def steps(task: Any) -> int:
+        """The steps of the longest problem that the task samples."""
+
+
+class CopyProblem(Problem):
+    """Vectors to be said again."""
+
+    vectors: Vectors
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The vectors."""
+        return {"length": len(self.vectors)}
+
+    def paint(self, task: Any, example: Batch) -> None:
+        """The vectors come before the delimiter, and again after it."""
+        vectors, first = _tensor(self.vectors, task.bits), int(task.start_delimiter)
+        example.inputs[first : first + len(vectors), 0, : task.bits] = vectors
+        _answer(example)[: len(vectors), : task.bits] = vectors
+
+    @classmethod
+    def read(cls, task: Any, example: Batch) -> Self:
+        """The vectors end where the delimiter is, a step before the answer."""
+        steps = slice(int(task.start_delimiter), _answer_start(example) - 1)
+        return cls(vectors=_bits(example.inputs[steps, 0, : task.bits]))
+
+    @staticmethod
+    def steps(task: Any) -> int:
+        """Delimiters, vectors, vectors, marker."""
+        return int(task.start_delimiter + 2 * task.max_length + 1 + task.end_marker)
+
+
+class RepeatCopyProblem(Problem):
+    """Vectors to be said again several times."""
+
+    vectors: Vectors
+    repeats: Annotated[int, Field(ge=1, le=MAX_STEPS)]
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The vectors, and how often they are said."""
+        return {"length": len(self.vectors), "repeats": self.repeats}
+
+    def paint(self, task: Any, example: Batch) -> None:
+        """The vectors come before the number, and many times after it."""
+        vectors, first = _tensor(self.vectors, task.bits), int(task.delimiter == "start")
+        example.inputs[first : first + len(vectors), 0, : task.bits] = vectors
+        _answer(example)[:-1, : task.bits] = vectors.repeat(self.repeats, 1)
+
+    @classmethod
+    def read(cls, task: Any, example: Batch) -> Self:
+        """The vectors end where the number is, a step before the answer."""
+        steps = slice(int(task.delimiter == "start"), _answer_start(example) - 1)
+        vectors = _bits(example.inputs[steps, 0, : task.bits])
+        return cls(vectors=vectors, repeats=(int(example.mask.sum()) - 1) // len(vectors))
+
+    @staticmethod
+    def steps(task: Any) -> int:
+        """Delimiter, vectors, number, answer, marker."""
+        answer = task.max_length * task.max_repeats
+        return int((task.delimiter == "start") + task.max_length + 1 + answer + 1)
+
+
+class RecallProblem(Problem):
+    """A list of items, each a few vectors, and which of them is the query: 0 is the first."""
+
+    items: Annotated[list[Vectors], Field(min_length=2, max_length=MAX_STEPS)]
+    query: Annotated[int, Field(ge=0, le=MAX_STEPS)]
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The items."""
+        return {"items": len(self.items)}
+
+    def paint(self, task: Any, example: Batch) -> None:
+        """The answer is the item after the query."""
+        if self.query > len(self.items) - 2:
+            raise RefusedError(
+                422, f"query is {self.query}; any item but the last of {len(self.items)} will do."
+            )
+        if any(len(item) != task.item_length for item in self.items):
+            raise RefusedError(422, f"Every item must have {task.item_length} vectors here.")
+        items = torch.stack([_tensor(item, task.bits) for item in self.items])
+        listed, query = self._places(task, example)
+        listed[:], query[:] = items, items[self.query]
+        _answer(example)[:] = items[self.query + 1]
+
+    @classmethod
+    def read(cls, task: Any, example: Batch) -> Self:
+        """Where two items are equal, the answer tells which of them is the query."""
+        items, query = (_bits(place) for place in cls._places(task, example))
+        return cls(items=items, query=list(pairwise(items)).index((query, _bits(_answer(example)))))
+
+    @staticmethod
+    def _places(task: Any, example: Batch) -> tuple[Tensor, Tensor]:
+        """Where the items are, (items, item_length, bits), and the query, (item_length, bits)."""
+        bits, period = example.inputs[:, 0, : task.bits], task.item_length + 1
+        query = _answer_start(example) - task.close_query - period
+        listed = bits[:query].view(-1, period, task.bits)
+        return listed[:, 1:], bits[query + 1 : query + period]
+
+    @staticmethod
+    def steps(task: Any) -> int:
+        """Items behind their delimiters, the query behind its own, the closing one, the answer."""
+        period = task.item_length + 1
+        return int((task.max_items + 1) * period + task.close_query + task.item_length)
+
+
+class NGramsProblem(Problem):
+    """Bits, each of which is to be predicted from those before it."""
+
+    bits: Annotated[list[Bit], Field(min_length=2, max_length=MAX_STEPS + 1)]
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The bits."""
+        return {"length": len(self.bits)}
+
+    def paint(self, task: Any, example: Batch) -> None:  # noqa: ARG002  # any bits fit
+        """Every bit but the last is seen, every bit but the first is predicted."""
+        bits = torch.tensor(self.bits).float()
+        example.inputs[:, 0, 0], example.targets[:, 0, 0] = bits[:-1], bits[1:]
+
+    @classmethod
+    def read(cls, task: Any, example: Batch) -> Self:  # noqa: ARG003  # as paint
+        """The bits that are seen, and the last."""
+        return cls(bits=_bits(torch.cat([example.inputs[:, 0, 0], example.targets[-1:, 0, 0]])))
+
+    @staticmethod
+    def steps(task: Any) -> int:
+        """One per prediction."""
+        return int(task.length) - 1
+
+
+class SortProblem(Problem):
+    """Vectors, and a priority for each."""
+
+    vectors: Vectors
+    priorities: Annotated[list[Priority], Field(min_length=1, max_length=MAX_STEPS)]
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The vectors."""
+        return {"length": len(self.vectors)}
+
+    def paint(self, task: Any, example: Batch) -> None:
+        """The answers are those of highest priority; of equal ones the earlier goes first."""
+        if len(self.priorities) != len(self.vectors):
+            raise RefusedError(422, "Give as many priorities as there are vectors.")
+        vectors, priorities = _tensor(self.vectors, task.bits), torch.tensor(self.priorities)
+        shown, answer = example.inputs[: len(vectors), 0], _answer(example)
+        shown[:, : task.bits], shown[:, task.bits] = vectors, priorities
+        answer[:] = vectors[priorities.argsort(descending=True, stable=True)[: len(answer)]]
+
+    @classmethod
+    def read(cls, task: Any, example: Batch) -> Self:
+        """The vectors and priorities end where the delimiter is, a step before the answer."""
+        shown = example.inputs[: _answer_start(example) - 1, 0]
+        return cls(vectors=_bits(shown[:, : task.bits]), priorities=shown[:, task.bits].tolist())
+
+    @staticmethod
+    def steps(task: Any) -> int:
+        """Vectors, delimiter, answers."""
+        return int(task.length + 1 + task.answers)
+
+
+PROBLEMS: dict[str, type[Problem]] = {
+    "copy": CopyProblem,
+    "repeat-copy": RepeatCopyProblem,
+    "associative-recall": RecallProblem,
+    "ngrams": NGramsProblem,
+    "priority-sort": SortProblem,
+}
+
+
+def _kind(problem: Any) -> str:
+    """The task that a drawing is for, told by what is in it."""
+    keys = vars(problem) if isinstance(problem, Problem) else problem
+    if not isinstance(keys, Mapping):
+        return "copy"
+    marks = {
+        "priorities": "priority-sort",
+        "repeats": "repeat-copy",
+        "items": "associative-recall",
+        "bits": "ngrams",
+    }
+    return next((task for mark, task in marks.items() if mark in keys), "copy")
+
+
+AnyProblem = Annotated[
+    Annotated[CopyProblem, Tag("copy")]
+    | Annotated[RepeatCopyProblem, Tag("repeat-copy")]
+    | Annotated[RecallProblem, Tag("associative-recall")]
+    | Annotated[NGramsProblem, Tag("ngrams")]
+    | Annotated[SortProblem, Tag("priority-sort")],
+    Discriminator(_kind),
+]
+
+
+def encode(problem: Problem, task: Task) -> Batch:
+    """A drawn problem as a batch of one, with the task's own settings."""
+    if not isinstance(problem, PROBLEMS[task.name]):
+        wanted = ", ".join(PROBLEMS[task.name].model_fields)
+        raise RefusedError(
+            422, f"problem is not one of the {task.name} task, which is drawn with {wanted}."
+        )
+    batch = _example(task, problem.sizes, seed=0)
+    problem.paint(task, batch)
+    return batch
+
+
+def example(task: Task, sizes: Mapping[str, int], seed: int) -> Problem:
+    """A random problem; sizes that are not given are as the page first shows them."""
+    for axis in sizes:
+        if axis not in task.axes:
+            raise RefusedError(
+                422, f"The {task.name} task has no {axis}; its sizes are {', '.join(task.axes)}."
+            )
+    chosen = usual_sizes(task) | dict(sizes)
+    return PROBLEMS[task.name].read(task, _example(task, chosen, seed))
+
+
+@lru_cache
+def form(task: Task) -> dict[str, Any]:
+    """What a page needs to know to let somebody draw a problem.
+
+    bits, item_length: of one vector, and vectors of one item; 1 where the task has no such thing.
+    sizes: for each axis of the task (length, repeats, items), `min` and `max` of what is accepted,
+    `trained`, the range in training, and `default`, its middle. Two sizes at their maxima may
+    still be too many steps together.
+    """
+    return {
+        "bits": getattr(task, "bits", 1),
+        "item_length": getattr(task, "item_length", 1),
+        "sizes": {axis: _size(task, axis) for axis in task.axes},
+    }
+
+
+def _size(task: Task, axis: str) -> dict[str, Any]:
+    least = smallest(task, axis)
+    others = {other: smallest(task, other) for other in task.axes if other != axis}
+    steps = PROBLEMS[task.name].steps
+    fitting = bisect_right(
+        range(least, MAX_STEPS + 2),
+        MAX_STEPS,
+        key=lambda size: steps(task.at(**others, **{axis: size})),
+    )
+    most = least + fitting - 1
+    return {
+        "min": least,
+        "max": most,
+        "trained": trained_range(task, axis),
+        "default": min(usual_sizes(task)[axis], most),
+    }
+
+
+def _example(task: Task, sizes: Mapping[str, int], seed: int) -> Batch:
+    """A random problem of the given sizes, encoded as the task's settings say."""
+    try:
+        fixed = task.at(**sizes)
+    except (TypeError, ValueError) as error:
+        raise RefusedError(422, str(error)) from error
+    steps = PROBLEMS[task.name].steps(fixed)
+    if steps > MAX_STEPS:
+        raise RefusedError(
+            422, f"This problem takes {steps:,} steps; the studio shows up to {MAX_STEPS:,}."
+        )
+    return fixed.sample(1, block_generator("studio", seed))
+
+
+def _answer_start(example: Batch) -> int:
+    """The first scored step."""
+    return int(example.mask[:, 0].argmax())
+
+
+def _answer(example: Batch) -> Tensor:
+    """The targets of the scored steps, which are the last ones: a view, (steps, output_size)."""
+    return example.targets[_answer_start(example) :, 0]
+
+
+def _bits(values: Tensor) -> Any:
+    """A tensor of zeros and ones as nested lists of whole numbers."""
+    return values.int().tolist()
+
+
+def _tensor(vectors: list[list[int]], bits: int) -> Tensor:
+    """Vectors, (vectors, bits), as the network wants them."""
+    if any(len(vector) != bits for vector in vectors):
+        raise RefusedError(422, f"Every vector must have {bits} bits, as in training.")
+    return torch.tensor(vectors).float()

@@ -1,0 +1,146 @@
+"""What requests and answers look like; the OpenAPI document is made from this."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import Path
+from pydantic import BaseModel, ConfigDict, Field
+
+from ntm.studio.folder import NAME_PATTERN
+from ntm.studio.problems import MAX_STEPS, AnyProblem
+
+Size = Annotated[int, Field(ge=1, le=MAX_STEPS)]
+Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Sequences = Annotated[int, Field(ge=0, le=2**53)]
+NetworkId = Annotated[str, Field(min_length=1, max_length=120)]
+RunPath = Annotated[str, Path(pattern=NAME_PATTERN)]
+TaskName = Literal["copy", "repeat-copy", "associative-recall", "ngrams", "priority-sort"]
+ModelName = Literal["ntm-ff", "ntm-lstm", "lstm"]
+Point = Annotated[list[int | float], Field(min_length=2, max_length=2)]
+State = Literal["running", "stopped", "finished", "failed", "unreadable"]
+
+
+class Request(BaseModel):
+    """A body that was sent: what it does not declare is refused, and nothing is converted."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+
+
+class ExampleRequest(Request):
+    """A random problem for a network, of the given sizes or those of its training."""
+
+    network: NetworkId
+    length: Size | None = None
+    repeats: Size | None = None
+    items: Size | None = None
+    seed: Seed = 1
+
+
+class TraceRequest(Request):
+    """A network, a drawn problem and, for an NTM, a memory larger than the trained one."""
+
+    network: NetworkId
+    problem: AnyProblem
+    memory_locations: Annotated[int, Field(ge=1, le=2**20)] | None = None
+
+
+class RunRequest(Request):
+    """A run to start."""
+
+    task: TaskName
+    model: ModelName = "ntm-ff"
+    seed: Seed = 1
+    sequences: Annotated[int, Field(ge=1, le=10_000_000)] = 100_000
+    name: Annotated[str, Field(pattern=NAME_PATTERN)] | None = None
+
+
+class Refusal(BaseModel):
+    """Why a request was not granted."""
+
+    error: str
+
+
+class ExampleAnswer(BaseModel):
+    """A drawn problem."""
+
+    problem: AnyProblem
+
+
+class SizeRange(BaseModel):
+    """What the page offers along one axis of a task."""
+
+    min: int
+    max: int
+    trained: Annotated[list[int], Field(min_length=2, max_length=2)]
+    default: int
+
+
+class ProblemForm(BaseModel):
+    """What the drawing pane needs to know; see `ntm.studio.problems.form`."""
+
+    bits: int
+    item_length: int
+    sizes: dict[str, SizeRange]
+
+
+class Limits(BaseModel):
+    """The largest that is accepted."""
+
+    max_steps: int
+    max_locations: int | None
+
+
+class NetworkListed(BaseModel):
+    """A network to play with."""
+
+    id: str
+    title: str
+    task: str
+    model: str
+    sequences: int | None
+    bits: float | None
+    memory_locations: int | None
+    limits: Limits
+    problem: ProblemForm
+
+
+class TraceDocument(BaseModel):
+    """See `ntm.studio.documents` for all of it."""
+
+    model_config = ConfigDict(extra="allow")
+
+    format: Literal[1]
+    steps: int
+    outputs: dict[str, Any]
+
+
+class RunListed(BaseModel):
+    """A run of the folder."""
+
+    name: str
+    task: str | None
+    model: str | None
+    seed: int | None
+    state: State
+    reason: str | None
+    sequences: int
+    bits: float | None
+    total: int | None
+    can_stop: bool
+
+
+class CurveAnswer(BaseModel):
+    """New points of a learning curve. Another generation than before: the curve begins anew."""
+
+    points: list[Point]
+    generation: int
+    state: State
+    reason: str | None
+    sequences: int
+    total: int | None
+    can_stop: bool
+
+
+class RunName(BaseModel):
+    """The name of a run."""
+
+    name: str

@@ -1,0 +1,150 @@
+"""What comes before every answer and goes with it: who may ask, how much, and what a page may do.
+
+The studio listens on this machine, where any page in the owner's browser can send it requests. So
+a request must name this machine as its host, which a foreign name that was made to point here does
+not (DNS rebinding); it must come from the studio's own page, as far as the browser tells; and what
+it brings must be JSON, and little of it.
+"""
+
+import ipaddress
+import json
+import re
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ntm.studio.errors import RefusedError
+
+MAX_BODY = 1_000_000
+
+ANSWER_HEADERS = {
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+
+_HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?")
+
+
+class Guard:
+    """ASGI middleware that refuses what nobody should send, and sets the headers of every answer.
+
+    host: the address that the server is bound to.
+    """
+
+    def __init__(self, app: ASGIApp, host: str) -> None:
+        self._app, self._host = app, host
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *_ENCODED_HEADERS]
+            await send(message)
+
+        try:
+            headers = Headers(scope=scope)
+            self._check_host(headers)
+            _check_origin(scope, headers)
+            if scope["method"] == "POST":
+                _check_kind(headers)
+                receive = _replaying(await _body(headers, receive), receive)
+        except RefusedError as error:
+            await refusal(error.status, str(error))(scope, receive, answer)
+        else:
+            await self._app(scope, receive, answer)
+
+    def _check_host(self, headers: Headers) -> None:
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or not is_own_host(hosts[0], self._host):
+            raise RefusedError(
+                403, "This studio does not go by that name; open it by the address it printed."
+            )
+
+
+def is_own_host(header: str, bound: str) -> bool:
+    """Whether a Host header names the server that is bound to an address.
+
+    By an address nobody can be misled, so a server for the network goes by any; a name may have
+    been made to point here, so only the one that was given, and localhost, will do.
+    """
+    matched = _HOST.fullmatch(header)
+    if matched is None:
+        return False
+    name = matched["name"].strip("[]").lower()
+    if name in {"localhost", bound.lower()}:
+        return True
+    address = _address(name)
+    local = _address(bound)
+    local_only = bound == "localhost" or (local is not None and local.is_loopback)
+    return address is not None and (address.is_loopback or not local_only)
+
+
+def refusal(status: int, sentence: str) -> Response:
+    """The answer to a request that is not granted."""
+    return Response(json.dumps({"error": sentence}), status, media_type="application/json")
+
+
+def _check_origin(scope: Scope, headers: Headers) -> None:
+    own = f"{scope['scheme']}://{headers['host']}"
+    foreign = any(origin != own for origin in headers.getlist("origin"))
+    # A browser that sends no Origin with a GET says by this header where it comes from. A link on
+    # another site may open the page, but nothing else.
+    site = headers.get("sec-fetch-site", "none")
+    followed = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate"
+    opens_page = followed and not scope["path"].startswith("/api/")
+    if foreign or (site not in {"none", "same-origin"} and not opens_page):
+        raise RefusedError(403, "Requests from other sites are refused; use the studio's own page.")
+
+
+def _check_kind(headers: Headers) -> None:
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise RefusedError(415, "Send JSON, with the header Content-Type: application/json.")
+
+
+async def _body(headers: Headers, receive: Receive) -> bytes:
+    """The whole body, or a refusal as soon as it is too long."""
+    announced = headers.get("content-length", "0")
+    size = int(announced) if announced.isdecimal() else 0
+    body, more = b"", True
+    while more and max(size, len(body)) <= MAX_BODY:
+        message = await receive()
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    if max(size, len(body)) > MAX_BODY:
+        raise RefusedError(413, f"The request is longer than {MAX_BODY:,} bytes; send less.")
+    return body
+
+
+def _replaying(body: bytes, receive: Receive) -> Receive:
+    """A way to receive a body that was read already."""
+    unread = [body]
+
+    async def replay() -> Message:
+        if unread:
+            return {"type": "http.request", "body": unread.pop(), "more_body": False}
+        return await receive()
+
+    return replay
+
+
+def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(name)
+    except ValueError:
+        return None
+
+
+_ENCODED_HEADERS = [(name.encode(), value.encode()) for name, value in ANSWER_HEADERS.items()]

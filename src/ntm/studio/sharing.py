@@ -1,0 +1,147 @@
+"""A trace as one HTML file that needs nothing else: to send to somebody, or for a notebook.
+
+The viewer's modules and the style sheet are put into the file. Its policy allows exactly that one
+script and that one style sheet, by their hashes, and no connection to anywhere.
+"""
+
+import base64
+import hashlib
+import html
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from ntm.studio.documents import Document, trace_document
+from ntm.tasks import Batch, Task
+from ntm.training.run import Model
+
+VIEWER, STYLE = "viewer.js", "viewer.css"
+
+_IMPORT = re.compile(
+    r'^import\s*\{\s*(?:\w+\s*,\s*)*\w*\s*\}\s*from\s*"\./([\w-]+\.js)";?[ \t]*\n', re.MULTILINE
+)
+_EXPORT = re.compile(r"^export (?=(?:async )?function|class|const|let)", re.MULTILINE)
+_MODULE_WORD = re.compile(r"^\s*(?:import|export)\b.*$", re.MULTILINE)
+
+_START = """
+mountViewer(
+  document.getElementById("viewer"),
+  JSON.parse(document.getElementById("trace").textContent),
+);
+"""
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body class="shared">
+<main id="viewer"></main>
+<noscript>This trace is drawn by a script, and scripts are switched off here.</noscript>
+<script type="application/json" id="trace">{trace}</script>
+<script type="module">{script}</script>
+</body>
+</html>
+"""
+
+
+def static_folder() -> Path:
+    """Where the files of the page are."""
+    return Path(__file__).parent / "static"
+
+
+def as_html(document: Document) -> str:
+    """A trace document as a page of its own."""
+    style = (static_folder() / STYLE).read_text(encoding="utf-8")
+    script = joined_modules(static_folder(), VIEWER) + _START
+    policy = (
+        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
+        f"img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    return _PAGE.format(
+        policy=policy,
+        title=html.escape(document["title"]),
+        style=style,
+        # JSON may hold "</script>" or "<!--" in a title; with this it ends nothing.
+        trace=json.dumps(document, allow_nan=False).replace("<", "\\u003c"),
+        script=script,
+    )
+
+
+def joined_modules(folder: Path, name: str) -> str:
+    """An ES module and all that it imports as one script, every module after those it needs.
+
+    The modules are written for this: they import `{names} from "./file.js"`, export by name and
+    share no name at their top levels.
+    """
+    modules: dict[str, str] = {}
+    _collect(folder, name, modules)
+    return "\n".join(modules.values())
+
+
+def _collect(folder: Path, name: str, modules: dict[str, str]) -> None:
+    if name in modules:
+        return
+    source = (folder / name).read_text(encoding="utf-8")
+    for needed in _IMPORT.findall(source):
+        _collect(folder, needed, modules)
+    source = _EXPORT.sub("", _IMPORT.sub("", source))
+    if left := _MODULE_WORD.search(source):
+        raise ValueError(f"{name} cannot be joined with other modules: {left[0].strip()}")
+    modules[name] = source
+
+
+def _digest(text: str) -> str:
+    """How a Content-Security-Policy names an inline script or style sheet."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+@dataclass(frozen=True)
+class View:
+    """A trace document that a notebook shows with the studio's viewer."""
+
+    document: Document
+    height: int = 900
+
+    def html(self) -> str:
+        """The whole page, self-contained."""
+        return as_html(self.document)
+
+    def save(self, path: str | Path) -> None:
+        """Write the page to a file, which opens offline in any browser."""
+        Path(path).write_text(self.html(), encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        # In a frame of its own: neither the notebook's styles nor its scripts meet the viewer's.
+        return (
+            f'<iframe sandbox="allow-scripts" title="{html.escape(self.document["title"])}" '
+            f'style="width: 100%; height: {self.height}px; border: 0" '
+            f'srcdoc="{html.escape(self.html())}"></iframe>'
+        )
+
+
+def show(
+    net: Model,
+    problem: Batch | torch.Tensor,
+    task: Task | None = None,
+    *,
+    title: str = "",
+    height: int = 900,
+) -> View:
+    """What a network does with a problem, drawn as in the studio.
+
+        show(net, task.at(length=12).sample(1, generator), task)
+
+    problem: a batch of one, or inputs alone, (time, 1, input_size).
+    task: names the channels, if it is given. height: of the frame in a notebook, in pixels.
+    """
+    named = title or (task.name if task else "trace")
+    return View(trace_document(net, problem, task, named), height)

@@ -1,0 +1,91 @@
+/** The answer in words and as a table: for screen readers, for copying, for doubt. */
+
+import { formatNumber, partAt } from "./arrays.js";
+import { make } from "./dom.js";
+import { isWrong } from "./trace.js";
+
+/** What to look for, task by task, in a network that has learned it. */
+const LOOK_FOR = {
+  copy:
+    "while it listens, the write head gives every vector a location of its own. After the " +
+    "delimiter the read head goes back to the first of them and walks the same way again.",
+  "repeat-copy":
+    "the sequence is written once. The read head then walks over it once per repeat, and jumps " +
+    "back to its start in between.",
+  "associative-recall":
+    "every item leaves its mark in memory. When the query comes, a head finds the place by " +
+    "content, shifts by one, and reads the item that came next.",
+  ngrams:
+    "the next bit depends on the last few, so some locations are visited again whenever the same " +
+    "bits have come before: the network counts there.",
+  "priority-sort":
+    "vectors are written to places that depend on their priorities, and the places are then read " +
+    "in order.",
+};
+
+export function makeSummary(trace) {
+  const element = make(
+    "header",
+    { class: "summary" },
+    make("h2", {}, trace.title),
+    make("p", { class: "verdict" }, ...verdictOf(trace)),
+  );
+  const hint = LOOK_FOR[trace.task];
+  if (hint) element.append(make("p", { class: "note" }, `What to look for: ${hint}`));
+  return element;
+}
+
+function verdictOf(trace) {
+  const parts = [];
+  if (trace.optimal) return [make("span", {}, costBesideOptimum(trace))];
+  if (trace.wrongBits !== null) {
+    const scored = trace.answering.size * trace.outputs.shape[1];
+    const some = trace.wrongBits > 0;
+    const count = some ? `${trace.wrongBits} of ${scored} bits wrong` : `All ${scored} bits right`;
+    parts.push(make("strong", { class: some ? "bad" : "good" }, count));
+  }
+  if (trace.costBits !== null) {
+    parts.push(make("span", {}, `cost ${formatNumber(trace.costBits)} bits`));
+  }
+  return parts;
+}
+
+/** Where the best possible answer is a guess, only the cost above its cost can be learned. */
+function costBesideOptimum({ costBits, optimal, targets }) {
+  const bits = optimal.values.map((p, i) => -Math.log2(targets.values[i] > 0.5 ? p : 1 - p));
+  const least = bits.reduce((sum, cost) => sum + cost, 0);
+  return `cost ${formatNumber(costBits ?? NaN)} bits; the best possible predictor pays ` +
+    `${formatNumber(least)} on these bits`;
+}
+
+/** Folded away until asked for; made when opened, because long answers have thousands of cells. */
+export function makeAnswerTable(trace) {
+  const title = make("summary", {}, "The answer as a table");
+  const details = make("details", { class: "answer" }, title);
+  details.addEventListener("toggle", () => {
+    if (details.open && !details.querySelector("table")) {
+      details.append(make("div", { class: "scrolls" }, answerTable(trace)));
+    }
+  });
+  return details;
+}
+
+function answerTable(trace) {
+  const steps = trace.answering.size ? [...trace.answering] : [...Array(trace.steps).keys()];
+  const names = trace.labels.outputs.map((name) => make("th", { scope: "col" }, name));
+  const head = make("tr", {}, make("th", { scope: "col" }, "step"), ...names);
+  const rows = steps.map((step) => {
+    const outputs = [...partAt(trace.outputs, step)];
+    const cells = outputs.map((output, channel) => answerCell(trace, step, channel, output));
+    return make("tr", {}, make("th", { scope: "row" }, String(step + 1)), ...cells);
+  });
+  const caption = make("caption", {}, "The probability of a one in every output; ",
+    make("span", { class: "bad" }, "X"), " marks those on the wrong side of one half.");
+  return make("table", {}, caption, make("thead", {}, head), make("tbody", {}, ...rows));
+}
+
+function answerCell(trace, step, channel, output) {
+  const text = Number.isFinite(output) ? output.toFixed(4) : "not a number";
+  if (!isWrong(trace, step, channel)) return make("td", {}, text);
+  return make("td", { class: "bad" }, `${text} X`);
+}

@@ -1,0 +1,45 @@
+/** The arrays of a trace document: base64 of little-endian float32, behind their shape. */
+
+export function decodeArray({ shape, data }) {
+  return { shape, values: new Float32Array(bytesFromBase64(data).buffer) };
+}
+
+function bytesFromBase64(text) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}
+
+/** What an array holds at one index of its first axis, as a view. */
+export function partAt(array, index) {
+  const size = array.values.length / array.shape[0];
+  return array.values.subarray(index * size, (index + 1) * size);
+}
+
+/** The value of a matrix at a row of its first axis and a column of its second. */
+export function valueIn(matrix, row, column) {
+  return matrix.values[row * matrix.shape[1] + column];
+}
+
+/** The index of the greatest value; the first of equal ones. */
+export function peakOf(values) {
+  let peak = 0;
+  for (let i = 1; i < values.length; i++) if (values[i] > values[peak]) peak = i;
+  return peak;
+}
+
+/** The greatest finite magnitude, or `least` where all are smaller. */
+export function greatestMagnitude(values, least = 0) {
+  let greatest = least;
+  for (const value of values) {
+    const magnitude = Math.abs(value);
+    if (magnitude > greatest && magnitude < Infinity) greatest = magnitude;
+  }
+  return greatest;
+}
+
+/** A number for people: four significant digits, no trailing zeros, no exponent for tiny ones. */
+export function formatNumber(value) {
+  if (!Number.isFinite(value)) return "not a number";
+  if (Math.abs(value) < 5e-5) return "0";
+  return String(Number(Math.abs(value) < 0.1 ? value.toFixed(4) : value.toPrecision(4)));
+}

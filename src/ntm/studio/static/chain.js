@@ -1,0 +1,131 @@
+/** Figure 2 of the paper for one head at one step: four weightings, each made from the last. */
+
+import { formatNumber, greatestMagnitude, partAt, peakOf } from "./arrays.js";
+import { headColour } from "./colours.js";
+import { make, pixelRatio } from "./dom.js";
+import { drawBars, fittingCell } from "./heatmap.js";
+import { tellValues } from "./tip.js";
+
+const LINK_HEIGHT = 64;
+
+/** Each link: its title, its parameter at a step, what it did in words, what stands behind it. */
+const LINKS = [
+  {
+    field: "content",
+    title: "1. Content",
+    parameter: (head, step) => `strength ${formatNumber(head.strength.values[step])}`,
+    words: (head, step) => placeInWords("matches", partAt(head.content, step)),
+    ghost: () => null,
+  },
+  {
+    field: "gated",
+    title: "2. Gate",
+    parameter: (head, step) => `gate ${formatNumber(head.gate.values[step])}`,
+    words: (head, step) => gateInWords(head.gate.values[step]),
+    // The gate mixes the content with where the head was; behind the mixture stands the latter.
+    ghost: (head, step) => (step > 0 ? partAt(head.weighting, step - 1) : null),
+  },
+  {
+    field: "shifted",
+    title: "3. Shift",
+    parameter: (head, step, shifts) => shiftAsText(partAt(head.shift, step), shifts),
+    words: (head, step, shifts) => shiftInWords(partAt(head.shift, step), shifts),
+    ghost: (head, step) => partAt(head.gated, step),
+  },
+  {
+    field: "weighting",
+    title: "4. Sharpening",
+    parameter: (head, step) => `sharpness ${formatNumber(head.sharpening.values[step])}`,
+    words: (head, step) => placeInWords("ends on", partAt(head.weighting, step)),
+    ghost: (head, step) => partAt(head.shifted, step),
+  },
+];
+
+export function makeChain(trace, stage) {
+  const links = LINKS.map((link) => makeLink(link, trace, stage));
+  const element = make(
+    "section",
+    { class: "chain", "aria-label": "How the chosen head finds its place" },
+    make("div", { class: "links" }, ...links.map((link) => link.element)),
+  );
+  return {
+    element,
+    layout: () => links.forEach((link) => link.layout()),
+    show: (step) => links.forEach((link) => link.show(step)),
+  };
+}
+
+function makeLink(link, trace, stage) {
+  const parameter = make("span", { class: "parameter" });
+  const words = make("figcaption");
+  const label = `${link.title}, a bar per location. Arrow keys move through the bars.`;
+  const canvas = make("canvas", { tabindex: "0", role: "img", "aria-label": label });
+  const bars = make("div", { class: "bars" }, canvas);
+  const heading = make("div", { class: "link-title" }, make("strong", {}, link.title), parameter);
+  const element = make("figure", { class: "link" }, heading, bars, words);
+  const location = (column) => {
+    const { start } = stage.stretch();
+    return (start + column) % stage.chosenHead().weighting.shape[1];
+  };
+  const stretched = (weighting) =>
+    Float32Array.from({ length: stage.stretch().count }, (_, column) =>
+      weighting[location(column)] / most);
+  let width = 1;
+  let most = 1;
+
+  function layout() {
+    const head = stage.chosenHead();
+    most = Math.max(...LINKS.map(({ field }) => greatestMagnitude(head[field].values, 1e-6)));
+    width = fittingCell(bars.clientWidth, stage.stretch().count, 24);
+  }
+  function show(step) {
+    const head = stage.chosenHead();
+    const ghost = link.ghost(head, step);
+    const height = Math.round(LINK_HEIGHT * pixelRatio());
+    const colour = headColour(head.kind);
+    drawBars(canvas, stretched(partAt(head[link.field], step)), {
+      width, height, colour, ghost: ghost && stretched(ghost), ghostColour: "#88888855",
+    });
+    parameter.textContent = link.parameter(head, step, trace.shifts);
+    words.textContent = link.words(head, step, trace.shifts);
+  }
+  tellValues(canvas, stage.tip, {
+    size: () => ({ rows: 1, columns: stage.stretch().count }),
+    cellSize: () => ({ width: width / pixelRatio(), height: LINK_HEIGHT }),
+    describe: (_, column) => {
+      const value = partAt(stage.chosenHead()[link.field], stage.step())[location(column)];
+      return `${link.title}, location ${location(column)}, step ${stage.step() + 1}: ` +
+        formatNumber(value);
+    },
+  });
+  return { element, layout, show };
+}
+
+function placeInWords(verb, weighting) {
+  const peak = peakOf(weighting);
+  const weight = weighting[peak];
+  if (!(weight > 2 / weighting.length)) return `${verb} no location in particular`;
+  const degree = weight > 0.9 ? "" : weight > 0.5 ? ", mostly" : ", a little";
+  return `${verb} location ${peak}${degree} (${formatNumber(weight)})`;
+}
+
+function gateInWords(gate) {
+  if (gate > 0.9) return "takes the content's place";
+  if (gate < 0.1) return "stays with its last place";
+  return "mixes content and last place (grey)";
+}
+
+function shiftAsText(shift, shifts) {
+  return shifts.map((by, i) => `${signed(by)}: ${shift[i].toFixed(2)}`).join("  ");
+}
+
+function shiftInWords(shift, shifts) {
+  const main = peakOf(shift);
+  if (shift[main] < 0.6) return "spreads over its neighbours";
+  if (shifts[main] === 0) return "does not move";
+  return `moves by ${signed(shifts[main])}`;
+}
+
+function signed(number) {
+  return number > 0 ? `+${number}` : String(number);
+}

@@ -1,0 +1,162 @@
+/** Learning curves as SVG: cost in bits over thousands of sequences, as the paper draws them. */
+
+import { formatNumber } from "./arrays.js";
+import { make, makeSvg } from "./dom.js";
+
+const MARGIN = { top: 14, right: 18, bottom: 44, left: 52 };
+const LEAST_ON_LOG = 1e-3;
+
+/** Shapes at the ends of lines, so that runs of one colour can be told apart. */
+const MARKERS = [
+  "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",
+  "M-4 -4h8v8h-8z",
+  "M0 -5L5 4H-5z",
+  "M0 -5.5L5.5 0L0 5.5L-5.5 0z",
+  "M0 5L5 -4H-5z",
+  "M-5 -2h3v-3h4v3h3v4h-3v3h-4v-3h-3z",
+];
+
+export function markerShape(number) {
+  return MARKERS[number % MARKERS.length];
+}
+
+/**
+ * Draw `lines` into `element`. A line is { name, model, points, marker, paper, strong }, its points
+ * [sequences, bits]. `frame` is { sequences, bits: [low, high], log }. `describe(line, point)` is
+ * the text for the point next to the pointer, which `tip` shows.
+ */
+export function drawChart(element, lines, frame, tip, describe) {
+  const width = Math.max(280, element.clientWidth);
+  const height = Math.round(Math.max(260, Math.min(0.58 * width, 520)));
+  const inner = {
+    width: width - MARGIN.left - MARGIN.right,
+    height: height - MARGIN.top - MARGIN.bottom,
+  };
+  const scales = scalesOf(frame, inner);
+  const plot = makeSvg("g", { transform: `translate(${MARGIN.left} ${MARGIN.top})` });
+  const clip = makeSvg("clipPath", { id: "frame" },
+    makeSvg("rect", { x: 0, y: -6, width: inner.width + 6, height: inner.height + 8 }));
+  const framed = makeSvg("g", { "clip-path": "url(#frame)" });
+  framed.append(...lines.map((line) => drawLine(line, scales)));
+  const ends = lines.flatMap((line) => endOf(line, scales, frame));
+  plot.append(...axes(frame, scales, inner), framed, ...ends);
+  const svg = makeSvg("svg", {
+    width, height, viewBox: `0 0 ${width} ${height}`, role: "img", class: "chart",
+    "aria-label": chartInWords(lines),
+  }, makeSvg("defs", {}, clip), plot);
+  tellNearest(svg, lines, scales, tip, describe);
+  element.replaceChildren(svg);
+}
+
+function scalesOf({ sequences, bits: [low, high], log }, { width, height }) {
+  const x = (value) => (value / sequences) * width;
+  if (!log) return { x, y: (value) => height - ((value - low) / (high - low)) * height };
+  const least = Math.log10(LEAST_ON_LOG);
+  const range = Math.log10(high) - least;
+  const share = (value) => (Math.log10(Math.max(value, LEAST_ON_LOG)) - least) / range;
+  return { x, y: (value) => height * (1 - share(value)) };
+}
+
+function drawLine({ name, model, points, paper, strong }, { x, y }) {
+  const path = points.map(([sequences, bits], i) =>
+    `${i ? "L" : "M"}${x(sequences).toFixed(1)} ${Math.max(-1e4, y(bits)).toFixed(1)}`).join("");
+  const kind = `line ${model}${paper ? " paper" : ""}${strong ? " strong" : ""}`;
+  return makeSvg("path", { d: path, class: kind, "data-run": paper ? null : name });
+}
+
+function endOf({ model, points, marker, paper, strong }, { x, y }, { sequences }) {
+  const last = points.at(-1);
+  if (paper || !last || last[0] > sequences) return [];
+  const place = `translate(${x(last[0]).toFixed(1)} ${Math.max(-4, y(last[1])).toFixed(1)})`;
+  const kind = `end ${model}${strong ? " strong" : ""}`;
+  return [makeSvg("path", { d: markerShape(marker), transform: place, class: kind })];
+}
+
+function axes(frame, { x, y }, { width, height }) {
+  const parts = [];
+  const text = (content, attributes) => makeSvg("text", attributes, content);
+  for (const tick of ticksOf(0, frame.sequences / 1000, width / 90)) {
+    const at = x(tick * 1000);
+    parts.push(makeSvg("line", { x1: at, x2: at, y1: height, y2: height + 5, class: "axis" }));
+    parts.push(text(String(tick), { x: at, y: height + 19, "text-anchor": "middle" }));
+  }
+  for (const tick of frame.log ? powersUpTo(frame.bits[1]) : ticksOf(...frame.bits, height / 55)) {
+    const at = y(tick);
+    parts.push(makeSvg("line", { x1: 0, x2: width, y1: at, y2: at, class: "gridline" }));
+    parts.push(text(String(tick), { x: -8, y: at + 4, "text-anchor": "end" }));
+  }
+  parts.push(makeSvg("line", { x1: 0, x2: width, y1: height, y2: height, class: "axis" }));
+  const below = `translate(${width / 2} ${height + 38})`;
+  const beside = `translate(${14 - MARGIN.left} ${height / 2}) rotate(-90)`;
+  const title = (words, transform) => text(words, { transform, "text-anchor": "middle" });
+  parts.push(title("sequences seen (thousands)", below), title("cost per sequence (bits)", beside));
+  return parts;
+}
+
+/** Round numbers from low to high, about `count` of them. */
+function ticksOf(low, high, count) {
+  const rough = (high - low) / Math.max(2, count);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough);
+  const ticks = [];
+  for (let i = Math.ceil(low / step); i * step <= high * (1 + 1e-9); i++) {
+    ticks.push(Number((i * step).toPrecision(6)));
+  }
+  return ticks;
+}
+
+function powersUpTo(high) {
+  const ticks = [];
+  for (let tick = LEAST_ON_LOG; tick <= high; tick *= 10) ticks.push(Number(tick.toPrecision(1)));
+  return ticks;
+}
+
+function chartInWords(lines) {
+  const runs = lines.filter((line) => !line.paper && line.points.length);
+  const costs = runs.map(({ name, points }) => {
+    const [sequences, bits] = points.at(-1);
+    return `${name}: ${formatNumber(bits)} bits after ${sequences.toLocaleString("en")} sequences`;
+  });
+  return `Learning curves. ${costs.join("; ") || "No run is shown"}.`;
+}
+
+/** The point nearest to the pointer, of any line, tells its value. */
+function tellNearest(svg, lines, { x, y }, tip, describe) {
+  svg.addEventListener("pointermove", (event) => {
+    const box = svg.getBoundingClientRect();
+    const across = event.clientX - box.left - MARGIN.left;
+    const down = event.clientY - box.top - MARGIN.top;
+    let nearest = null;
+    let least = 24 ** 2;
+    for (const line of lines) {
+      for (const point of line.points) {
+        const distance = (x(point[0]) - across) ** 2 + (y(point[1]) - down) ** 2;
+        if (distance < least) [least, nearest] = [distance, { line, point }];
+      }
+    }
+    if (nearest) tip.showAt(event.clientX, event.clientY, describe(nearest.line, nearest.point));
+    else tip.hide();
+  });
+  svg.addEventListener("pointerleave", tip.hide);
+}
+
+/** A line and its marker as a small picture, for lists. */
+export function makeSwatch(model, marker) {
+  return picture(
+    makeSvg("path", { d: "M-13 0H13", class: `line ${model}` }),
+    makeSvg("path", { d: markerShape(marker), class: `end ${model}` }),
+  );
+}
+
+export function makeLegend(entries) {
+  const items = entries.map(([model, text, paper]) => {
+    const kind = paper ? `line ${model} paper` : `line ${model}`;
+    return make("li", {}, picture(makeSvg("path", { d: "M-13 0H13", class: kind })), text);
+  });
+  return make("ul", { class: "legend" }, ...items);
+}
+
+function picture(...parts) {
+  const size = { width: 26, height: 14, viewBox: "-13 -7 26 14" };
+  return makeSvg("svg", { ...size, class: "swatch", "aria-hidden": "true" }, ...parts);
+}

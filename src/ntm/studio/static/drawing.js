@@ -1,0 +1,183 @@
+/**
+ * The drawing pane: a problem of any task as cells to click, drag over or walk through with the
+ * arrow keys. Long problems wrap into lines, so that every cell stays large enough to hit.
+ */
+
+import { make } from "./dom.js";
+
+const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+/**
+ * Draw a problem (as the server takes it) into an element. Cells change the problem in place, and
+ * `onChange()` follows. All vectors of the problem are columns: a task differs in how they are
+ * grouped, and in what stands below them.
+ */
+export function mountDrawing(element, problem, onChange) {
+  const columns = columnsOf(problem);
+  const label = "Input, one column per vector";
+  const grid = make("div", { class: "grid", role: "grid", "aria-label": label });
+  const built = columns.map(buildColumn);
+  let parts = built.map((column) => column.element);
+  if (problem.items) parts = itemGroups(problem, parts, onChange);
+  if (problem.priorities) {
+    parts.forEach((part, x) => part.append(prioritySlider(problem.priorities, x, onChange)));
+  }
+  grid.classList.toggle("many", columns.length > 60);
+  grid.classList.toggle("single", columns[0].bits.length === 1);
+  grid.append(...parts);
+  element.replaceChildren(grid);
+  paintWithPointer(grid, built, onChange);
+  walkWithKeys(grid, built, onChange);
+}
+
+/** A column is { bits, set(y, bit), name }. */
+function columnsOf(problem) {
+  const vector = (bits, name) => ({ bits, name, set: (y, bit) => (bits[y] = bit) });
+  if (problem.items) {
+    return problem.items.flatMap((item, i) =>
+      item.map((bits, j) => vector(bits, `item ${i + 1}, vector ${j + 1}`)));
+  }
+  if (problem.bits) {
+    return problem.bits.map((bit, x) => ({
+      bits: [bit],
+      name: `position ${x + 1}`,
+      set: (_, value) => (problem.bits[x] = value),
+    }));
+  }
+  return problem.vectors.map((bits, x) => vector(bits, `vector ${x + 1}`));
+}
+
+function buildColumn(column, x) {
+  const cells = column.bits.map((_, y) => {
+    const tabindex = x + y === 0 ? "0" : "-1";
+    return make("div", { class: "cell", role: "gridcell", tabindex, "data-x": x, "data-y": y });
+  });
+  const paint = (y, bit) => {
+    column.set(y, bit);
+    column.bits[y] = bit;
+    cells[y].setAttribute("aria-selected", bit ? "true" : "false");
+    cells[y].setAttribute("aria-label", `${column.name}, bit ${y + 1}: ${bit}`);
+  };
+  column.bits.forEach((bit, y) => paint(y, bit));
+  const label = column.name;
+  const element = make("div", { class: "column", role: "row", "aria-label": label }, ...cells);
+  return { element, cells, paint, bitAt: (y) => column.bits[y] };
+}
+
+/** Items of associative recall in boxes; any but the last can be made the query. */
+function itemGroups(problem, elements, onChange) {
+  const size = problem.items[0].length;
+  return problem.items.map((_, i) => {
+    const columns = elements.slice(i * size, (i + 1) * size);
+    const box = make("div", { class: "item" }, make("div", { class: "item-columns" }, ...columns));
+    if (i === problem.items.length - 1) return box;
+    const radio = make("input", { type: "radio", name: "query", checked: i === problem.query });
+    radio.addEventListener("change", () => {
+      problem.query = i;
+      onChange();
+    });
+    box.append(make("label", {}, radio, " query"));
+    return box;
+  });
+}
+
+/** A priority from -1 to 1 as a bar around a middle line: drag it, or use the arrow keys. */
+function prioritySlider(priorities, x, onChange) {
+  const bar = make("span", { class: "bar" });
+  const text = make("span", { class: "number", "aria-hidden": "true" });
+  const well = make("div", { class: "well" }, bar);
+  const slider = make(
+    "div",
+    {
+      class: "priority", role: "slider", tabindex: "0", "aria-label": `Priority of vector ${x + 1}`,
+      "aria-valuemin": "-1", "aria-valuemax": "1", "aria-orientation": "vertical",
+    },
+    well, text,
+  );
+  const set = (value, changed = true) => {
+    const priority = Math.round(Math.max(-1, Math.min(1, value)) * 100) / 100;
+    priorities[x] = priority;
+    slider.setAttribute("aria-valuenow", priority);
+    bar.style.top = `${50 - 50 * Math.max(0, priority)}%`;
+    bar.style.height = `${50 * Math.abs(priority)}%`;
+    text.textContent = priority.toFixed(2).replace("0.", ".");
+    if (changed) onChange();
+  };
+  set(priorities[x], false);
+  const follow = (event) => {
+    const box = well.getBoundingClientRect();
+    set(1 - (2 * (event.clientY - box.top)) / box.height);
+  };
+  slider.addEventListener("pointerdown", (event) => {
+    slider.setPointerCapture(event.pointerId);
+    follow(event);
+  });
+  slider.addEventListener("pointermove", (event) => {
+    if (slider.hasPointerCapture(event.pointerId)) follow(event);
+  });
+  slider.addEventListener("keydown", (event) => {
+    const by = { ArrowUp: 0.05, ArrowRight: 0.05, ArrowDown: -0.05, ArrowLeft: -0.05 }[event.key];
+    const to = { Home: -1, End: 1 }[event.key] ?? (by && priorities[x] + by);
+    if (to === undefined) return;
+    event.preventDefault();
+    set(to);
+  });
+  return slider;
+}
+
+/** Press turns a cell over; dragging on gives every cell on the way the same bit. */
+function paintWithPointer(grid, built, onChange) {
+  let bit = null;
+  const cellAt = ({ clientX, clientY }) =>
+    document.elementFromPoint(clientX, clientY)?.closest(".cell");
+  const paint = (cell) => {
+    if (!cell || !grid.contains(cell)) return;
+    const [x, y] = [Number(cell.dataset.x), Number(cell.dataset.y)];
+    if (built[x].bitAt(y) === bit) return;
+    built[x].paint(y, bit);
+    onChange();
+  };
+  grid.addEventListener("pointerdown", (event) => {
+    const cell = event.target.closest(".cell");
+    if (!cell || event.button !== 0) return;
+    event.preventDefault();
+    grid.setPointerCapture(event.pointerId);
+    bit = 1 - built[cell.dataset.x].bitAt(Number(cell.dataset.y));
+    focusCell(grid, cell);
+    paint(cell);
+  });
+  grid.addEventListener("pointermove", (event) => {
+    if (bit !== null) paint(cellAt(event));
+  });
+  for (const end of ["pointerup", "pointercancel"]) {
+    grid.addEventListener(end, () => {
+      bit = null;
+    });
+  }
+}
+
+function walkWithKeys(grid, built, onChange) {
+  grid.addEventListener("keydown", (event) => {
+    const cell = event.target.closest(".cell");
+    if (!cell) return;
+    const [x, y] = [Number(cell.dataset.x), Number(cell.dataset.y)];
+    const [right, down] = MOVES[event.key] ?? [0, 0];
+    const ends = { Home: built[0], End: built.at(-1) };
+    if (event.key === " " || event.key === "Enter") {
+      built[x].paint(y, 1 - built[x].bitAt(y));
+      onChange();
+    } else if (right || down || event.key in ends) {
+      const column = ends[event.key] ?? built[x + right];
+      const next = column?.cells[y + down];
+      if (next) focusCell(grid, next);
+    } else return;
+    event.preventDefault();
+  });
+}
+
+/** The grid is one stop of the tab key: the cell that had the focus last. */
+function focusCell(grid, cell) {
+  grid.querySelector('.cell[tabindex="0"]')?.setAttribute("tabindex", "-1");
+  cell.setAttribute("tabindex", "0");
+  cell.focus();
+}

@@ -1,0 +1,221 @@
+/** The memory at one step as a tape: the write heads above it, the read heads below. */
+
+import { formatNumber, greatestMagnitude, partAt, peakOf } from "./arrays.js";
+import { colourScale, headColour } from "./colours.js";
+import { make, pixelRatio } from "./dom.js";
+import { drawBars, drawMap, fittingCell, makeLegendOf } from "./heatmap.js";
+import { tellValues } from "./tip.js";
+import { locationsOf } from "./trace.js";
+
+const LARGEST_LOCATION = 44;
+const TAPE_HEIGHT = 140;
+const HEAD_BARS_HEIGHT = 40;
+const VECTOR_WIDTH = 14;
+const TICK_DISTANCE = 26;
+
+export function makeTape(trace, stage) {
+  const strip = makeStrip(trace, stage);
+  const sides = ["write", "read"].map((kind) => makeSide(kind, trace, stage, strip));
+  const vectors = makeVectors(trace, stage, strip);
+  const ticks = make("div", { class: "ticks", "aria-hidden": "true" });
+  const legend = make("span", { class: "tape-legend" });
+  const element = make(
+    "section",
+    { class: "tape", "aria-label": "The memory at this step" },
+    ...vectors.elements, sides[0].element, strip.element, sides[1].element, ticks,
+  );
+
+  function layout() {
+    // As wide as there is room, then as wide as the locations are, with the vectors beside them.
+    element.style.removeProperty("--tape");
+    strip.layout();
+    const locations = (strip.cell.width * stage.stretch().count) / pixelRatio();
+    element.style.setProperty("--tape", `${locations}px`);
+    vectors.layout();
+    for (const side of sides) side.layout();
+    ticks.replaceChildren(...tickLabels(strip, stage.stretch().count));
+    legend.replaceChildren("Memory", strip.legend());
+  }
+  function show(step) {
+    strip.show(step);
+    vectors.show(step);
+    for (const side of sides) side.show(step);
+  }
+  return { element, legend, layout, show };
+}
+
+/** The tape itself: a column per location, a row per component. */
+function makeStrip(trace, stage) {
+  const [, locations, width] = trace.memory.shape;
+  const canvas = make("canvas", { tabindex: "0", role: "img" });
+  const element = make("div", { class: "strip" }, canvas);
+  const cell = { width: 1, height: 1 };
+  const location = (column) => (stage.stretch().start + column) % locations;
+  const most = greatestMagnitude(trace.memory.values, 1e-6);
+  let scale;
+
+  function layout() {
+    cell.width = fittingCell(element.clientWidth, stage.stretch().count, LARGEST_LOCATION);
+    cell.height = fittingCell(TAPE_HEIGHT, width, 12);
+    scale = colourScale("signed", -most, most);
+  }
+  function show(step) {
+    const memory = partAt(trace.memory, step);
+    const colourAt = (row, column) => scale.colourOf(memory[location(column) * width + row]);
+    drawMap(canvas, width, stage.stretch().count, colourAt, cell);
+    canvas.setAttribute("aria-label", `Memory after step ${step + 1}: ${locations} locations of ` +
+      `${width} numbers. Arrow keys move through the cells.`);
+  }
+  tellValues(canvas, stage.tip, {
+    size: () => ({ rows: width, columns: stage.stretch().count }),
+    cellSize: () => ({ width: cell.width / pixelRatio(), height: cell.height / pixelRatio() }),
+    describe: (row, column) => {
+      const value = partAt(trace.memory, stage.step())[location(column) * width + row];
+      return `Memory after step ${stage.step() + 1}, location ${location(column)}, ` +
+        `component ${row + 1}: ${formatNumber(value)}`;
+    },
+  });
+  const legend = () => makeLegendOf(scale, -most);
+  return { element, layout, show, legend, cell, location, rows: width };
+}
+
+/** The heads of one kind: where each stands, and the weighting of the chosen one as bars. */
+function makeSide(kind, trace, stage, strip) {
+  const heads = trace.heads.filter((head) => head.kind === kind);
+  const canvas = make("canvas", { "aria-hidden": "true" });
+  const track = make("div", { class: "track" });
+  const markers = heads.map((head) => makeMarker(head, trace));
+  track.append(...markers.map((marker) => marker.element));
+  const parts = kind === "write" ? [track, canvas] : [canvas, track];
+  const element = make("div", { class: `side ${kind}` }, ...parts);
+  const most = Math.max(...heads.map((head) => greatestMagnitude(head.weighting.values, 1e-6)));
+  const scaled = (weighting) =>
+    Float32Array.from({ length: stage.stretch().count }, (_, column) =>
+      weighting[strip.location(column)] / most);
+
+  tellValues(canvas, stage.tip, {
+    size: () => ({ rows: 1, columns: stage.stretch().count }),
+    cellSize: () => ({ width: strip.cell.width / pixelRatio(), height: HEAD_BARS_HEIGHT }),
+    describe: (_, column) => {
+      const head = stage.headOf(kind);
+      const weight = partAt(head.weighting, stage.step())[strip.location(column)];
+      return `${head.name} weighting, location ${strip.location(column)}, ` +
+        `step ${stage.step() + 1}: ${formatNumber(weight)}`;
+    },
+  });
+  function layout() {
+    for (const marker of markers) marker.choose(marker.head === stage.headOf(kind));
+  }
+  function show(step) {
+    const chosen = stage.headOf(kind);
+    if (!chosen) return;
+    const others = heads.filter((head) => head !== chosen);
+    drawBars(canvas, scaled(partAt(chosen.weighting, step)), {
+      width: strip.cell.width,
+      height: Math.round(HEAD_BARS_HEIGHT * pixelRatio()),
+      colour: headColour(kind),
+      ghost: others.length ? scaled(greatestWeights(others, step)) : null,
+      ghostColour: `${headColour(kind)}44`,
+      down: kind === "read",
+    });
+    for (const marker of markers) marker.show(step, stage.stretch(), strip);
+  }
+  return { element, layout, show };
+}
+
+function greatestWeights(heads, step) {
+  const weightings = heads.map((head) => partAt(head.weighting, step));
+  return weightings[0].map((_, i) => Math.max(...weightings.map((weighting) => weighting[i])));
+}
+
+/** A head above or below the tape. Its arrow points at the peak of its weighting. */
+function makeMarker(head, trace) {
+  const label = make("span", { class: "label" });
+  const arrow = make("span", { class: "arrow" });
+  const element = make("div", { class: `marker ${head.kind}` }, label, arrow);
+  const total = locationsOf(trace);
+  const widths = new Map();
+  let last = null;
+
+  function show(step, { start, count }, strip) {
+    const weighting = partAt(head.weighting, step);
+    const peak = peakOf(weighting);
+    const column = (peak - start + total) % total;
+    const size = strip.cell.width / pixelRatio();
+    // A head that goes round the end of the tape appears on the other side; it does not fly over.
+    element.classList.toggle("jumps", last !== null && Math.abs(column - last) > count / 2);
+    last = column;
+    element.hidden = column >= count;
+    const x = (column + 0.5) * size;
+    element.style.transform = `translateX(${x}px)`;
+    label.textContent = `${head.name} at ${peak}: ${formatNumber(weighting[peak])}`;
+    const half = labelWidth() / 2;
+    const room = Math.max(count * size, 2 * half);
+    label.style.transform = `translateX(${Math.max(half, Math.min(x, room - half)) - x - half}px)`;
+  }
+  // Digits are equally wide, so texts of one length are; to measure each would cost a layout.
+  function labelWidth() {
+    const { length } = label.textContent;
+    if (!widths.get(length)) widths.set(length, label.offsetWidth);
+    return widths.get(length);
+  }
+  const choose = (chosen) => element.classList.toggle("chosen", chosen);
+  return { head, element, show, choose };
+}
+
+/** Beside the tape: what is erased and added on the left, what was read on the right. */
+function makeVectors(trace, stage, strip) {
+  const vectors = [
+    { name: "erase", ramp: "write", array: () => stage.headOf("write").erase },
+    { name: "add", ramp: "signed", array: () => stage.headOf("write").add },
+    { name: "read", ramp: "signed", array: () => trace.reads[stage.headOf("read").index] },
+  ];
+  const columns = vectors.map((vector) => makeVector(vector, stage, strip));
+  const [left, middle, right] = columns.map((column) => column.element);
+  return {
+    elements: [
+      make("div", { class: "vectors before" }, left, middle),
+      make("div", { class: "vectors after" }, right),
+    ],
+    layout: () => columns.forEach((column) => column.layout()),
+    show: (step) => columns.forEach((column) => column.show(step)),
+  };
+}
+
+function makeVector({ name, array, ramp }, stage, strip) {
+  const canvas = make("canvas", { tabindex: "0", role: "img", "aria-label": `${name} vector` });
+  const element = make("figure", {}, make("figcaption", {}, name), canvas);
+  const width = Math.round(VECTOR_WIDTH * pixelRatio());
+  let scale;
+
+  function layout() {
+    const most = greatestMagnitude(array().values, 1e-6);
+    scale = ramp === "signed" ? colourScale(ramp, -most, most) : colourScale(ramp, 0, 1);
+  }
+  function show(step) {
+    const vector = partAt(array(), step);
+    const cell = { width, height: strip.cell.height };
+    drawMap(canvas, vector.length, 1, (row) => scale.colourOf(vector[row]), cell);
+  }
+  tellValues(canvas, stage.tip, {
+    size: () => ({ rows: strip.rows, columns: 1 }),
+    cellSize: () => ({ width: VECTOR_WIDTH, height: strip.cell.height / pixelRatio() }),
+    describe: (row) => `${name} vector, component ${row + 1}, step ${stage.step() + 1}: ` +
+      formatNumber(partAt(array(), stage.step())[row]),
+  });
+  return { element, layout, show };
+}
+
+/** Numbers of locations below the tape, at round distances. */
+function tickLabels(strip, count) {
+  const size = strip.cell.width / pixelRatio();
+  const every = 2 ** Math.max(0, Math.ceil(Math.log2(TICK_DISTANCE / size)));
+  const labels = [];
+  for (let column = 0; column < count; column++) {
+    if (strip.location(column) % every) continue;
+    const label = make("span", {}, String(strip.location(column)));
+    label.style.left = `${(column + 0.5) * size}px`;
+    labels.push(label);
+  }
+  return labels;
+}

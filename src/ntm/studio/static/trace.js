@@ -1,0 +1,89 @@
+/** A trace document made ready for drawing: arrays decoded, heads named, the answer marked. */
+
+import { decodeArray, valueIn } from "./arrays.js";
+
+const HEAD_ARRAYS = [
+  "key", "strength", "gate", "shift", "sharpening",
+  "content", "gated", "shifted", "weighting", "erase", "add",
+];
+
+export function readTrace(source) {
+  if (source.format !== 1) {
+    throw new Error(`This trace has format ${source.format}; this viewer reads format 1.`);
+  }
+  const optional = (array) => (array ? decodeArray(array) : null);
+  // The machine writes before it reads, so the write heads come first.
+  const heads = ["write", "read"].flatMap((kind) => {
+    const siblings = source.heads.filter((head) => head.kind === kind);
+    return siblings.map((head) => readHead(head, siblings.length));
+  });
+  return {
+    title: source.title,
+    task: source.task,
+    steps: source.steps,
+    costBits: source.cost_bits,
+    wrongBits: source.wrong_bits,
+    answering: new Set(source.answer_steps),
+    labels: source.labels,
+    inputs: decodeArray(source.inputs),
+    targets: optional(source.targets),
+    outputs: decodeArray(source.outputs),
+    optimal: optional(source.optimal),
+    memory: optional(source.memory),
+    reads: source.reads.map(decodeArray),
+    heads,
+    shifts: source.shifts,
+  };
+}
+
+function readHead(head, siblings) {
+  const name = siblings > 1 ? `${head.kind} ${head.index + 1}` : head.kind;
+  const read = { kind: head.kind, index: head.index, name };
+  for (const field of HEAD_ARRAYS) if (head[field]) read[field] = decodeArray(head[field]);
+  return read;
+}
+
+/** Whether a scored output is on the wrong side of one half; one that is not a number always is. */
+export function isWrong(trace, step, channel) {
+  if (!trace.targets || !trace.answering.has(step)) return false;
+  const output = valueIn(trace.outputs, step, channel);
+  const one = valueIn(trace.targets, step, channel) > 0.5;
+  return one ? !(output > 0.5) : !(output <= 0.5);
+}
+
+/** How many locations the memory has; none where the network has no memory. */
+export function locationsOf(trace) {
+  return trace.memory ? trace.memory.shape[1] : 0;
+}
+
+const IN_USE = 0.1;
+
+/**
+ * The shortest stretch of locations, around the end of the memory if need be, outside of which no
+ * head ever put more than a tenth of its weight. All of them where that would leave out little.
+ */
+export function stretchInUse(trace) {
+  const count = locationsOf(trace);
+  const all = { start: 0, count };
+  const used = locationsInUse(trace, count);
+  const places = [...used.keys()].filter((location) => used[location]);
+  if (places.length === 0) return all;
+  let widest = { length: -1, after: 0 };
+  places.forEach((place, i) => {
+    const next = i + 1 < places.length ? places[i + 1] : places[0] + count;
+    if (next - place > widest.length) widest = { length: next - place, after: next };
+  });
+  const start = widest.after - 1;
+  const stretch = { start: (start + count) % count, count: count - widest.length + 3 };
+  return stretch.count > 0.75 * count ? all : stretch;
+}
+
+function locationsInUse(trace, count) {
+  const used = new Array(count).fill(false);
+  for (const head of trace.heads) {
+    head.weighting.values.forEach((weight, i) => {
+      if (weight > IN_USE) used[i % count] = true;
+    });
+  }
+  return used;
+}

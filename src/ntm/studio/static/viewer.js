@@ -1,0 +1,170 @@
+/**
+ * The viewer of one trace: page, shared file and notebook all show what this module draws.
+ *
+ *     const viewer = mountViewer(element, traceDocument);
+ *     viewer.goTo(12);
+ */
+
+import { makeAnswerTable, makeSummary } from "./answer.js";
+import { makeChain } from "./chain.js";
+import { onThemeChange } from "./colours.js";
+import { make, makeChoice } from "./dom.js";
+import { makeTape } from "./tape.js";
+import { makeTimeline } from "./timeline.js";
+import { makeTip } from "./tip.js";
+import { locationsOf, readTrace, stretchInUse } from "./trace.js";
+import { makeTransport, stepInWords } from "./transport.js";
+
+/** Elements that need the arrow keys for themselves, and those that need the space bar. */
+const HAS_OWN_ARROWS = "input, select, textarea, [role=grid], [role=slider]";
+const HAS_OWN_SPACE = `${HAS_OWN_ARROWS}, button, summary, a`;
+
+let viewersMade = 0;
+
+/**
+ * Draw a trace document into an element. `options.view` is the `view` of another viewer, whose
+ * step, head and locations are taken over as far as they exist here.
+ */
+export function mountViewer(element, source, options = {}) {
+  const trace = readTrace(source);
+  const view = startingView(trace, options.view);
+  const tip = makeTip();
+  const stage = makeStage(trace, view, tip, (step) => goTo(step));
+  const transport = makeTransport(trace, stage);
+  const parts = trace.memory ? [makeTape(trace, stage), makeChain(trace, stage)] : [];
+  const timeline = makeTimeline(trace, stage);
+  parts.push(timeline);
+
+  function goTo(step) {
+    view.step = Math.max(0, Math.min(trace.steps - 1, step));
+    transport.show(view.step);
+    for (const part of parts) part.show(view.step);
+  }
+  function layout() {
+    for (const part of parts) part.layout();
+    goTo(view.step);
+  }
+  element.classList.add("viewer");
+  element.replaceChildren(
+    makeSummary(trace),
+    transport.element,
+    ...(trace.memory ? [machine(parts, makeControls(trace, view, layout))] : []),
+    timeline.element,
+    makeAnswerTable(trace),
+    ...tip.elements,
+  );
+  layout();
+  const stopListening = listen(element, transport.player, stage, trace, layout);
+  return {
+    goTo,
+    view,
+    get step() {
+      return view.step;
+    },
+    destroy() {
+      transport.player.pause();
+      stopListening();
+      element.replaceChildren();
+    },
+  };
+}
+
+/** What the viewer shows of the trace. The only state there is, apart from playing. */
+function startingView(trace, earlier) {
+  const view = { step: 0, head: 0, read: 0, write: 0, zoomed: true, ...earlier };
+  view.step = Math.min(view.step, trace.steps - 1);
+  if (view.head >= trace.heads.length) view.head = 0;
+  for (const kind of ["read", "write"]) {
+    const known = trace.heads.some((head) => head.kind === kind && head.index === view[kind]);
+    if (!known) view[kind] = 0;
+  }
+  return view;
+}
+
+/** What the parts may ask of the viewer and of one another. */
+function makeStage(trace, view, tip, goTo) {
+  const all = { start: 0, count: locationsOf(trace) };
+  const inUse = stretchInUse(trace);
+  const headOf = (kind) =>
+    trace.heads.find((head) => head.kind === kind && head.index === view[kind]);
+  return {
+    tip,
+    goTo,
+    headOf,
+    step: () => view.step,
+    chosenHead: () => trace.heads[view.head],
+    stretch: () => (view.zoomed ? inUse : all),
+  };
+}
+
+function machine([tape, chain], controls) {
+  const title = make("h3", {}, "At this step");
+  const heading = make("div", { class: "machine-heading" }, title, tape.legend, controls);
+  const scrolls = make("div", { class: "scrolls" }, tape.element);
+  return make("section", { class: "machine" }, heading, scrolls, chain.element);
+}
+
+/** Which head the chain explains, and which locations are shown. */
+function makeControls(trace, view, layout) {
+  const number = (viewersMade += 1);
+  const heads = trace.heads.map((head, i) => [String(i), head.name, head.kind]);
+  const chooseHead = (value) => {
+    view.head = Number(value);
+    const { kind, index } = trace.heads[view.head];
+    view[kind] = index;
+    layout();
+  };
+  const controls = make("div", { class: "controls" });
+  controls.append(makeChoice("Head", `head-${number}`, heads, String(view.head), chooseHead));
+  const inUse = stretchInUse(trace).count;
+  if (inUse < locationsOf(trace)) {
+    const choices = [["used", `in use (${inUse})`], ["all", `all ${locationsOf(trace)}`]];
+    const chooseLocations = (value) => {
+      view.zoomed = value === "used";
+      layout();
+    };
+    const chosen = view.zoomed ? "used" : "all";
+    const name = `locations-${number}`;
+    controls.append(makeChoice("Locations", name, choices, chosen, chooseLocations));
+  }
+  return controls;
+}
+
+function listen(element, player, stage, trace, layout) {
+  const onKey = (event) => {
+    if (!element.isConnected || element.offsetParent === null || event.defaultPrevented) return;
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.target.closest(event.key === " " ? HAS_OWN_SPACE : HAS_OWN_ARROWS)) return;
+    if (actOnKey(event.key, player, stage, trace)) event.preventDefault();
+  };
+  let width = element.clientWidth;
+  const resized = new ResizeObserver(() => {
+    if (element.clientWidth === width || element.clientWidth === 0) return;
+    width = element.clientWidth;
+    layout();
+  });
+  document.addEventListener("keydown", onKey);
+  resized.observe(element);
+  const stopTheme = onThemeChange(layout);
+  return () => {
+    document.removeEventListener("keydown", onKey);
+    resized.disconnect();
+    stopTheme();
+  };
+}
+
+function actOnKey(key, player, stage, trace) {
+  const steps = {
+    ArrowLeft: stage.step() - 1,
+    ArrowRight: stage.step() + 1,
+    Home: 0,
+    End: trace.steps - 1,
+  };
+  if (key === " ") player.toggle();
+  else if (key in steps) {
+    player.pause();
+    stage.goTo(steps[key]);
+    stage.tip.say(stepInWords(trace, stage.step()));
+  } else return false;
+  return true;
+}

@@ -1,0 +1,130 @@
+"""`ntm studio` and `ntm trace` as a person meets them."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+from tests.studio.conftest import make_run
+from tests.studio.test_sharing import Page
+
+from ntm import pretrained
+from ntm.cli import main
+
+
+def test_a_trace_becomes_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_run(tmp_path / "copying")
+    file = tmp_path / "trace.html"
+    options = ["--length", "9", "--memory-locations", "30"]
+    assert main(["trace", str(tmp_path / "copying"), "--html", str(file), *options]) == 0
+    assert capsys.readouterr().out.startswith(f"copying, length 9: {file}, ")
+    document = json.loads(Page(file.read_text()).texts["script"][0])
+    assert document["title"] == "copying, length 9"
+    assert document["steps"] == 19
+    assert document["memory"]["shape"] == [19, 30, 5]
+
+
+def test_a_pretrained_network_goes_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pretrained.publish(make_run(tmp_path / "copying"), tmp_path)
+    monkeypatch.setattr(pretrained, "FOLDER", tmp_path)
+    assert main(["trace", "copy-ff", "--html", str(tmp_path / "trace.html")]) == 0
+    assert capsys.readouterr().out.startswith("copy-ff, length 10: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--items", "3"], "The copy task has no axis 'items'"),
+        (["--length", "0"], "length is 0"),
+        (["--memory-locations", "3"], "A memory can grow, not shrink"),
+    ],
+)
+def test_a_trace_that_cannot_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], sentence: str
+) -> None:
+    make_run(tmp_path / "copying")
+    file = tmp_path / "trace.html"
+    assert main(["trace", str(tmp_path / "copying"), "--html", str(file), *options]) == 2
+    assert sentence in capsys.readouterr().err
+    assert not file.exists()
+
+
+def test_a_trace_of_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["trace", str(tmp_path), "--html", str(tmp_path / "x.html")]) == 2
+    assert "is not a run folder" in capsys.readouterr().err
+
+
+def test_the_studio_wants_a_folder_of_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["studio", str(tmp_path / "nowhere"), "--no-browser"]) == 2
+    assert "is not a folder" in capsys.readouterr().err
+    make_run(tmp_path / "copying")
+    assert main(["studio", str(tmp_path / "copying"), "--no-browser"]) == 2
+    assert "give the folder that it is in" in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert main(["studio", str(tmp_path), "--port", port, "--no-browser"]) == 1
+    assert "name another --port" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("port", ["70000", "-1", "x"])
+def test_a_port_that_is_none(capsys: pytest.CaptureFixture[str], port: str) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["studio", f"--port={port}"])
+    assert f"'{port}' is not a port" in capsys.readouterr().err
+
+
+def test_the_studio_as_a_process(tmp_path: Path) -> None:
+    """It prints its address, answers, and ends quietly, with what it has started."""
+    command = [sys.executable, "-m", "ntm", "studio", str(tmp_path), "--port", "0", "--no-browser"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as studio:
+        try:
+            assert studio.stdout is not None
+            address = studio.stdout.readline().strip()
+            assert address.startswith("http://127.0.0.1:")
+            order = urllib.request.Request(
+                f"{address}api/runs",
+                json.dumps({"task": "copy", "name": "mine", "sequences": 10_000_000}).encode(),
+                {"Content-Type": "application/json"},
+            )
+            with urllib.request.urlopen(order, timeout=300) as answer:
+                assert json.load(answer) == {"name": "mine"}
+            (child,) = _children(studio.pid)
+            studio.send_signal(signal.SIGINT)
+            _, complaints = studio.communicate(timeout=300)
+        finally:
+            studio.kill()
+    assert studio.returncode == 0
+    assert complaints == ""
+    deadline = time.monotonic() + 60
+    while _is_alive(child):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def _children(pid: int) -> list[int]:
+    file = Path(f"/proc/{pid}/task")
+    found = [(task / "children").read_text().split() for task in file.iterdir()]
+    return [int(child) for children in found for child in children]
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -1,0 +1,121 @@
+"""Learning curves that grow while they are read."""
+
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.studio.conftest import write_metrics
+
+from ntm.figures import paper_curves as drawn_paper_curves
+from ntm.studio.curves import Curve, Point, paper_curves, thinned
+from ntm.training import Run
+
+
+def test_a_curve_grows_with_its_file_and_a_torn_line_waits(tmp_path: Path) -> None:
+    file, curve = tmp_path / "metrics.jsonl", Curve()
+    write_metrics(file, (10, 4.0), (20, 3.0))
+    curve.update(file)
+    assert curve.points == [(10, 4.0), (20, 3.0)]
+    with file.open("a") as opened:
+        opened.write('{"sequences": 30, "bi')
+        opened.flush()
+        curve.update(file)
+        assert len(curve.points) == 2
+        opened.write('ts": 2.0}\n')
+    curve.update(file)
+    assert curve.points == [(10, 4.0), (20, 3.0), (30, 2.0)]
+    assert curve.after(10) == [(20, 3.0), (30, 2.0)]
+    assert curve.generation == 1
+
+
+def test_a_file_that_was_replaced_is_a_new_curve(tmp_path: Path) -> None:
+    file, curve = tmp_path / "metrics.jsonl", Curve()
+    write_metrics(file, (10, 4.0), (20, 3.0))
+    curve.update(file)
+    write_metrics(tmp_path / "new", (10, 5.0), (20, 2.0), (30, 1.0))
+    (tmp_path / "new").replace(file)
+    curve.update(file)
+    assert curve.points == [(10, 5.0), (20, 2.0), (30, 1.0)]
+    file.write_text("")
+    curve.update(file)
+    assert curve.points == []
+    assert curve.generation == 3
+
+
+def test_lines_that_are_no_points_are_left_out(tmp_path: Path) -> None:
+    file, curve = tmp_path / "metrics.jsonl", Curve()
+    file.write_bytes(
+        b'\xff\n\n[1]\n5\n{"sequences": 1}\n{"sequences": [1], "bits": 2}\n'
+        b'{"sequences": 1, "bits": NaN}\n{"sequences": 2, "bits": 1}\n'
+        b'{"sequences": 2, "bits": 1}\n{"sequences": -7, "bits": 1}\n'
+    )
+    with file.open("a") as opened:
+        opened.write(f'{{"sequences": 3, "bits": {10**400}}}\n')
+        opened.write(f'{{"sequences": {10**400}, "bits": 1}}\n')
+    curve.update(file)
+    assert curve.points == [(2, 1)]
+
+
+@given(
+    widths=st.lists(st.integers(1, 9), min_size=1, max_size=60),
+    start=st.integers(0, 5),
+    most=st.integers(1, 20),
+)
+def test_fewer_points_have_the_same_ends_and_the_same_cost(
+    widths: list[int], start: int, most: int
+) -> None:
+    points: list[Point] = []
+    for width in widths:
+        last = points[-1][0] if points else start
+        points.append((last + width, float(width * 7 % 5)))
+    fewer = thinned(points, start, most)
+    assert len(fewer) <= max(most, 1)
+    assert fewer[-1][0] == points[-1][0]
+    assert spent(fewer, start) == pytest.approx(spent(points, start))
+
+
+def spent(points: list[Point], start: int) -> float:
+    """The cost of all sequences together."""
+    befores = [start, *(sequences for sequences, _ in points)]
+    return sum((now - then) * bits for (now, bits), then in zip(points, befores, strict=False))
+
+
+@pytest.mark.parametrize("task", ["copy", "repeat-copy", "ngrams"])
+def test_the_papers_curves_are_those_of_the_figures(task: str) -> None:
+    drawn = drawn_paper_curves(task)
+    ours = paper_curves(task)
+    assert ours.keys() == drawn.keys()
+    for model, curve in drawn.items():
+        assert [bits for _, bits in ours[model]] == curve.bits.tolist()
+        assert [x for x, _ in ours[model]] == pytest.approx((curve.x * 1000).tolist(), abs=1)
+
+
+def test_a_run_that_somebody_else_trains_is_watched_live(client: TestClient, folder: Path) -> None:
+    run = Run(folder / "copying")
+
+    def curve(after: int = 0) -> dict[str, object]:
+        answer: dict[str, object] = client.get(
+            "/api/runs/copying/curve", params={"after": after}
+        ).json()
+        return answer
+
+    assert (curve()["state"], curve()["sequences"]) == ("stopped", 40)
+    with run.locked():
+        write_metrics(run.metrics, (60, 1.0))
+        assert curve(after=40)["points"] == [[60, 1.0]]
+        assert (curve()["state"], curve()["can_stop"]) == ("running", False)
+        write_metrics(run.metrics, (100, 0.5))
+    assert (curve()["state"], curve()["total"]) == ("finished", 100)
+    with run.locked():  # looking on must not have kept the lock
+        pass
+
+
+def test_the_listing_says_where_every_run_stands(client: TestClient) -> None:
+    baseline, copying = client.get("/api/runs").json()
+    assert (baseline["name"], baseline["model"]) == ("baseline", "lstm")
+    assert copying == {
+        "name": "copying", "task": "copy", "model": "ntm-ff", "seed": 1, "state": "stopped",
+        "reason": None, "sequences": 40, "bits": 1.25, "total": 100, "can_stop": False,
+    }  # fmt: skip
