@@ -32,6 +32,8 @@ NETWORKS = {
     "feedforward": {},
     "lstm": {"controller": "lstm", "controller_layers": 2, "read_heads": 2, "write_heads": 3},
     "scalar shifts": {"shift_mode": "scalar", "heads": 2, "start_memory": "random"},
+    # Too large for all steps' memories to be kept; and locations are held apart at powers of two.
+    "large memory": {"memory_locations": 512, "memory_width": 127},
 }
 TASK = Copy(bits=2, max_length=4)
 

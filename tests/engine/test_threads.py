@@ -23,7 +23,8 @@ MANY = Case(
     lengths=tuple(i * 11 % 7 for i in range(37)),
     given_state=True,
 )
-FEEDFORWARD = Case({"controller_size": 37, "heads": 2}, steps=6, batch_size=21)
+# A given state, because PyTorch rounds its own softmax of the learned one by the number of threads.
+FEEDFORWARD = Case({"controller_size": 37, "heads": 2}, steps=6, batch_size=21, given_state=True)
 
 
 @contextmanager

@@ -15,10 +15,10 @@ template <typename T>
 class Ring {
  public:
   explicit Ring(const Plan& plan)
-      : locations_(plan.locations), reach_(plan.reach), data_(plan.row + 2 * plan.reach + kPanel) {}
+      : locations_(plan.locations), reach_(plan.reach), data_(plan.row + 2 * padded(plan.reach) + kPanel) {}
 
-  T* values() { return data_.data() + reach_; }
-  const T* values() const { return data_.data() + reach_; }
+  T* values() { return data_.data() + padded(reach_); }
+  const T* values() const { return data_.data() + padded(reach_); }
 
   // To be called when the values are complete.
   void close() {
@@ -31,13 +31,13 @@ class Ring {
 
  private:
   Index locations_, reach_;
-  std::vector<T> data_;
+  Scratch<T> data_;
 };
 
 // What the links of the chain hand on, for one head; kept to be recomputed rather than stored per step.
 template <typename T>
 struct Chain {
-  std::vector<T> content, shifted, dcontent;
+  Scratch<T> content, shifted, dcontent;
   Ring<T> gated, dshifted;
 
   explicit Chain(const Plan& plan)
@@ -48,17 +48,24 @@ struct Chain {
 template <typename T>
 void softmax(T* y, const T* x, T scale, Index count, Index row) {
   constexpr Index lanes = kLanes<T>;
+  const Index whole = count / lanes * lanes;
   T top = x[0];
-  for (Index i = count / lanes * lanes; i < count; ++i) top = std::max(top, x[i]);
+  for (Index i = whole; i < count; ++i) top = std::max(top, x[i]);
   Vec<T> highest = broadcast<T>(top);
-  for (Index i = 0; i + lanes <= count; i += lanes) highest = max<T>(highest, load(x + i));
+  for (Index i = 0; i < whole; i += lanes) highest = max<T>(highest, load(x + i));
   const T offset = max_of<T>(highest) * scale;
+  const auto power = [=](Vec<T> v) { return exp<T>(v * scale - offset); };
   Vec<T> sum = {};
-  for (Index i = 0; i < row; i += lanes) {
-    Vec<T> e = exp<T>(load(x + i) * scale - offset);
-    if (i + lanes > count) e = load_partial(reinterpret_cast<const T*>(&e), int(std::max<Index>(count - i, 0)));
+  for (Index i = 0; i < whole; i += lanes) {
+    const Vec<T> e = power(load(x + i));
     store<T>(y + i, e);
     sum += e;
+  }
+  if (whole < row) {
+    const Vec<T> e = power(load(x + whole));
+    std::fill(y + whole, y + row, T(0));
+    store_partial<T>(y + whole, e, int(count - whole));
+    sum += load(y + whole);
   }
   const T norm = T(1) / sum_of<T>(sum);
   for (Index i = 0; i < row; i += lanes) store<T>(y + i, load(y + i) * norm);
@@ -85,14 +92,12 @@ void cosine_similarity(T* similarity, const T* memory, const T* inverse_norms, c
   }
 }
 
-// From the gradients of the similarities (heads x row), overwritten by those of the plain products k . M(i):
-// dkeys (heads x M), and per location the factor `scale` by which the memory's gradient shrinks along M(i).
+// The gradients of the similarities (heads x row), overwritten by those of the plain products k . M(i). `scale` is
+// raised by what the memory's gradient shrinks along M(i), per location; `along`, per head, is the same for the key.
 template <typename T>
-void cosine_similarity_backward(T* dsimilarity, T* dkeys, T* scale, const T* similarity, const T* memory,
-                                const T* inverse_norms, const T* heads, const HeadKind& kind, const Plan& plan,
-                                Scratch<T>& along) {
+void cosine_similarity_backward(T* dsimilarity, T* scale, T* along, const T* similarity, const T* inverse_norms,
+                                const T* heads, const HeadKind& kind, const Plan& plan) {
   constexpr Index lanes = kLanes<T>;
-  std::fill(scale, scale + plan.row, T(0));
   for (Index h = 0; h < kind.count; ++h) {
     T* d = dsimilarity + h * plan.row;
     const T inverse = inverse_key_norm(heads + h * kind.squashed.size, plan);
@@ -106,9 +111,24 @@ void cosine_similarity_backward(T* dsimilarity, T* dkeys, T* scale, const T* sim
     }
     along[h] = sum_of<T>(sum) * inverse * inverse;
   }
-  row_products(dkeys, plan.width, dsimilarity, kind.count, memory, plan.width, plan.row);
-  for (Index h = 0; h < kind.count; ++h)
-    for (Index m = 0; m < plan.width; ++m) dkeys[h * plan.width + m] -= heads[h * kind.squashed.size + m] * along[h];
+}
+
+// Calls use(n, vector) with the values rotated by every shift, weighted and summed: equation 8, or backwards, its
+// transpose. The number of shifts is known at compile time where it is the paper's three.
+template <typename T, typename Use>
+void rotate(const T* values, const T* shift, bool backwards, const Plan& plan, const Use& use) {
+  const Index direction = backwards ? 1 : -1;
+  const auto run = [&](auto count) {
+    for (Index n = 0; n < plan.row; n += kLanes<T>) {
+      Vec<T> sum = {};
+      for (int k = 0; k < count; ++k) sum += shift[k] * load(values + n + direction * plan.offsets[k]);
+      use(n, sum);
+    }
+  };
+  if (plan.offsets.size() == 3)
+    run(std::integral_constant<int, 3>{});
+  else
+    run(int(plan.offsets.size()));
 }
 
 // Equations 5, 7 and 8: the chain up to the rotation.
@@ -122,12 +142,8 @@ void follow_chain(Chain<T>& chain, const T* similarity, const T* previous, const
   for (Index n = 0; n < plan.row; n += lanes)
     store<T>(gated + n, gate * load(&chain.content[n]) + (1 - gate) * load(previous + n));
   chain.gated.close();
-  for (Index n = 0; n < plan.row; n += lanes) {
-    Vec<T> sum = {};
-    for (std::size_t k = 0; k < plan.offsets.size(); ++k)
-      sum += head[at.shift + k] * load(gated + n - plan.offsets[k]);
-    store<T>(&chain.shifted[n], sum);
-  }
+  T* shifted = chain.shifted.data();
+  rotate(gated, head + at.shift, false, plan, [=](Index n, Vec<T> sum) { store<T>(shifted + n, sum); });
 }
 
 // Equations 5 to 9 for one head: its weighting from its similarities and its previous weighting.
@@ -147,7 +163,7 @@ void address_backward(T* dweighting, T* dsimilarity, T* dhead, Chain<T>& chain, 
                       const T* similarity, const T* previous, const T* head, const HeadLayout& at, const Plan& plan) {
   constexpr Index lanes = kLanes<T>;
   follow_chain(chain, similarity, previous, head, at, plan);
-  T* dshifted = chain.dshifted.values();
+  T *dshifted = chain.dshifted.values(), *dcontent = chain.dcontent.data();
 
   Vec<T> sum = {};  // equation 9
   for (Index n = 0; n < plan.row; n += lanes) sum += load(weighting + n) * load(dweighting + n);
@@ -174,23 +190,20 @@ void address_backward(T* dweighting, T* dsimilarity, T* dhead, Chain<T>& chain, 
 
   const T gate = head[at.gate];  // equation 7, and the sums that equation 5 needs
   Vec<T> dgate = {}, content_sum = {};
-  for (Index n = 0; n < plan.row; n += lanes) {
-    Vec<T> dgated = {};
-    for (std::size_t k = 0; k < plan.offsets.size(); ++k)
-      dgated += head[at.shift + k] * load(dshifted + n + plan.offsets[k]);
-    const Vec<T> content = load(&chain.content[n]);
+  rotate(dshifted, head + at.shift, true, plan, [&, contents = chain.content.data()](Index n, Vec<T> dgated) {
+    const Vec<T> content = load(contents + n);
     dgate += dgated * (content - load(previous + n));
     content_sum += content * dgated;
-    store<T>(&chain.dcontent[n], gate * dgated);
+    store<T>(dcontent + n, gate * dgated);
     store<T>(dweighting + n, (1 - gate) * dgated);
-  }
+  });
   std::fill(dweighting + plan.locations, dweighting + plan.row, T(0));
   dhead[at.gate] = sum_of<T>(dgate);
 
   const T content_mean = gate * sum_of<T>(content_sum), strength = head[at.strength];  // equation 5
   Vec<T> dstrength = {};
   for (Index n = 0; n < plan.row; n += lanes) {
-    const Vec<T> d = load(&chain.content[n]) * (load(&chain.dcontent[n]) - content_mean);
+    const Vec<T> d = load(&chain.content[n]) * (load(dcontent + n) - content_mean);
     dstrength += d * load(similarity + n);
     store<T>(dsimilarity + n, d * strength);
   }

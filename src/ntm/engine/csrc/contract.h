@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #ifndef NTM_TARGET
@@ -114,7 +115,9 @@ template <typename T>
 class Gradients {
  public:
   // The parameters of the start in a state's order and without its batch axis; weightings are logits there.
-  Gradients(Sizes, Weights<T>, WeightGradients<T>, State<T> start, MutableState<T> dstart);
+  Gradients(const Sizes&, const Weights<T>&, const WeightGradients<T>&, const State<T>& start,
+            const MutableState<T>& dstart);
+  ~Gradients();
 
   // Mean over the batch of each sequence's binary cross-entropy in nats, and the gradients of that, overwritten.
   // x (T, B, I), targets (T, B, O) and mask (T, B) may be strided; steps beyond the longest length are not looked at.
@@ -122,17 +125,8 @@ class Gradients {
                  const SequencesOf<const T*>& mask);
 
  private:
-  void set_start(Index sequences);
-  double set_dlogits(const Batch&, const SequencesOf<const T*>& targets, const SequencesOf<const T*>& mask);
-  void sum_dstart(Index sequences);
-
-  Sizes sizes_;
-  Weights<T> weights_;
-  WeightGradients<T> dweights_;
-  State<T> start_;
-  MutableState<T> dstart_;
-  std::vector<T> tape_, logits_, dlogits_;
-  std::vector<T> starts_[6], finals_[6], dstarts_[6];
+  struct Workshop;
+  std::unique_ptr<Workshop> workshop_;
 };
 
 // Graves' RMSProp on one parameter: clip g, then

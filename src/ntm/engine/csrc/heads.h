@@ -5,22 +5,18 @@
 
 namespace ntm::NTM_TARGET {
 
-// y[i] = function(x[i]) for `count` elements; function takes and returns vectors.
-template <typename T, typename Function>
-void map(T* y, const T* x, Index count, const Function& function) {
+// y[i] = function(x[i], ...) for `count` elements; function takes and returns vectors. y may be x. The last vector
+// overlaps the one before it, and is computed before that is stored.
+template <typename T, typename Function, typename... From>
+void map(T* y, Index count, const Function& function, const From*... x) {
   constexpr Index lanes = kLanes<T>;
-  Index i = 0;
-  for (; i + lanes <= count; i += lanes) store<T>(y + i, function(load(x + i)));
-  if (const int left = int(count - i)) store_partial<T>(y + i, function(load_partial(x + i, left)), left);
-}
-
-template <typename T, typename Function>
-void map(T* y, const T* a, const T* b, Index count, const Function& function) {
-  constexpr Index lanes = kLanes<T>;
-  Index i = 0;
-  for (; i + lanes <= count; i += lanes) store<T>(y + i, function(load(a + i), load(b + i)));
-  if (const int left = int(count - i))
-    store_partial<T>(y + i, function(load_partial(a + i, left), load_partial(b + i, left)), left);
+  if (count < lanes) {
+    store_partial<T>(y, function(load_partial(x, int(count))...), int(count));
+    return;
+  }
+  const Vec<T> last = function(load(x + count - lanes)...);
+  for (Index i = 0; i + lanes < count; i += lanes) store<T>(y + i, function(load(x + i)...));
+  store<T>(y + count - lanes, last);
 }
 
 // Bounds the gradients of a linear map's values at one step. A NaN stays one.
@@ -28,7 +24,7 @@ template <typename T>
 void clip(T* gradients, Index count, const Plan& plan) {
   if (std::isinf(plan.backward_clip)) return;
   const Vec<T> limit = broadcast<T>(T(plan.backward_clip));
-  map(gradients, gradients, count, [=](Vec<T> d) { return min<T>(limit, max<T>(-limit, d)); });
+  map(gradients, count, [=](Vec<T> d) { return min<T>(limit, max<T>(-limit, d)); }, gradients);
 }
 
 template <typename T>
@@ -85,14 +81,14 @@ void squash(T* squashed, const T* raw, const HeadKind& kind, bool writes, const 
   const HeadLayout& to = kind.squashed;
   const RawHeadLayout& from = kind.raw;
   for (Index h = 0; h < kind.count; ++h, squashed += to.size, raw += from.size) {
-    map(squashed + to.key, raw + from.key, plan.width, [](Vec<T> x) { return tanh<T>(x); });
+    map(squashed + to.key, plan.width, [](Vec<T> x) { return tanh<T>(x); }, raw + from.key);
     squashed[to.strength] = softplus(raw[from.strength]);
     squashed[to.gate] = 1 / (1 + std::exp(-raw[from.gate]));
     squashed[to.excess] = softplus(raw[from.sharpness]);
     squash_shift(squashed, raw + from.shift, to, plan);
     if (!writes) continue;
-    map(squashed + to.erase, raw + from.erase, plan.width, [](Vec<T> x) { return sigmoid<T>(x); });
-    map(squashed + to.add, raw + from.add, plan.width, [](Vec<T> x) { return tanh<T>(x); });
+    map(squashed + to.erase, plan.width, [](Vec<T> x) { return sigmoid<T>(x); }, raw + from.erase);
+    map(squashed + to.add, plan.width, [](Vec<T> x) { return tanh<T>(x); }, raw + from.add);
   }
 }
 
@@ -105,15 +101,15 @@ void squash_backward(T* draw, const T* dsquashed, const T* squashed, const HeadK
   const auto tanh_slope = [](Vec<T> d, Vec<T> y) { return d * (T(1) - y * y); };
   const auto sigmoid_slope = [](Vec<T> d, Vec<T> y) { return d * (y * (T(1) - y)); };
   for (Index h = 0; h < kind.count; ++h, draw += to.size, dsquashed += from.size, squashed += from.size) {
-    map(draw + to.key, dsquashed + from.key, squashed + from.key, plan.width, tanh_slope);
+    map(draw + to.key, plan.width, tanh_slope, dsquashed + from.key, squashed + from.key);
     const T gate = squashed[from.gate];
     draw[to.strength] = dsquashed[from.strength] * softplus_slope(squashed[from.strength]);
     draw[to.gate] = dsquashed[from.gate] * gate * (1 - gate);
     draw[to.sharpness] = dsquashed[from.excess] * softplus_slope(squashed[from.excess]);
     squash_shift_backward(draw + to.shift, dsquashed + from.shift, squashed, from, plan);
     if (!writes) continue;
-    map(draw + to.erase, dsquashed + from.erase, squashed + from.erase, plan.width, sigmoid_slope);
-    map(draw + to.add, dsquashed + from.add, squashed + from.add, plan.width, tanh_slope);
+    map(draw + to.erase, plan.width, sigmoid_slope, dsquashed + from.erase, squashed + from.erase);
+    map(draw + to.add, plan.width, tanh_slope, dsquashed + from.add, squashed + from.add);
   }
 }
 

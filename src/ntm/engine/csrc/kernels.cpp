@@ -5,8 +5,11 @@
 namespace ntm::NTM_TARGET {
 
 Index tape_size(const Sizes& sizes, Index steps, Index sequences, bool keep) {
-  // Elements do not depend on their type.
-  return Tape<float>(Plan(sizes), tape_rows(steps, sequences, keep), nullptr).size;
+  const Plan plan(sizes);
+  Shelf<float*> shelf = {tape_rows(steps, sequences, keep), nullptr};  // elements do not depend on their type
+  MemoryTapeOf<float*>(plan, shelf, shelf.rows);
+  ControlTapeOf<float*>(plan, shelf);
+  return shelf.size;
 }
 
 #define NTM_INSTANTIATE(T)                                                                                       \

@@ -4,19 +4,42 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 
 #include "contract.h"
 #include "simd.h"
 
 namespace ntm::NTM_TARGET {
 
+// Memory begins at a cache line, so that no vector of a padded row crosses one.
+constexpr std::align_val_t kCacheLine{64};
+
+template <typename T>
+struct Aligned {
+  using value_type = T;
+
+  Aligned() = default;
+  template <typename Other>
+  Aligned(const Aligned<Other>&) {}
+
+  T* allocate(std::size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), kCacheLine)); }
+  void deallocate(T* memory, std::size_t) { ::operator delete(memory, kCacheLine); }
+  void operator()(T* memory) const { ::operator delete(memory, kCacheLine); }
+  friend bool operator==(const Aligned&, const Aligned&) { return true; }
+  friend bool operator!=(const Aligned&, const Aligned&) { return false; }
+};
+
+// Memory that begins as zeros.
+template <typename T>
+using Scratch = std::vector<T, Aligned<T>>;
+
 // Uninitialised memory: every element is written before it is read.
 template <typename T>
-using Buffer = std::unique_ptr<T[]>;
+using Buffer = std::unique_ptr<T[], Aligned<T>>;
 
 template <typename T>
 Buffer<T> buffer(Index count) {
-  return Buffer<T>(new T[count]);
+  return Buffer<T>(Aligned<T>().allocate(count));
 }
 
 // Columns are handled in panels of 16, and rows that the kernels own are padded to whole panels.
@@ -50,8 +73,8 @@ enum class From { zero, bias, result };
 
 // `rows` x `panels` panels of the result, held in registers while the depth runs. `columns` of them are stored.
 template <typename T, int rows, int panels>
-__attribute__((noinline)) void multiply_tile(T* result, Index stride, Left<T> a, Right<T> b, Index depth, From from, const T* bias,
-                          Index columns) {
+__attribute__((noinline)) void multiply_tile(T* result, Index stride, Left<T> a, Right<T> b, Index depth, From from,
+                                             const T* bias, Index columns) {
   constexpr int lanes = kLanes<T>, per_panel = kPanel / lanes, vectors = per_panel * panels;
   const auto width_at = [&](int v) { return int(std::clamp<Index>(columns - v * lanes, 0, lanes)); };
   Vec<T> sum[rows][vectors];
@@ -60,17 +83,14 @@ __attribute__((noinline)) void multiply_tile(T* result, Index stride, Left<T> a,
       const T* start = (from == From::bias ? bias : result + r * stride) + v * lanes;
       sum[r][v] = from == From::zero ? Vec<T>{} : width_at(v) == lanes ? load(start) : load_partial(start, width_at(v));
     }
-  const T* left[rows];
-  const T* right[panels];
-  for (int r = 0; r < rows; ++r) left[r] = a.data + r * a.row_stride;
-  for (int p = 0; p < panels; ++p) right[p] = b.data + p * b.panel_stride;
+#pragma GCC unroll 2
   for (Index k = 0; k < depth; ++k) {
     for (int v = 0; v < vectors; ++v) {
-      const Vec<T> values = load(right[v / per_panel] + v % per_panel * lanes);
-      for (int r = 0; r < rows; ++r) sum[r][v] += *left[r] * values;
+      const Vec<T> values = load(b.data + v / per_panel * b.panel_stride + v % per_panel * lanes);
+      for (int r = 0; r < rows; ++r) sum[r][v] += a.data[r * a.row_stride] * values;
     }
-    for (int r = 0; r < rows; ++r) left[r] += a.depth_stride;
-    for (int p = 0; p < panels; ++p) right[p] += b.depth_stride;
+    a.data += a.depth_stride;
+    b.data += b.depth_stride;
   }
   for (int r = 0; r < rows; ++r)
     for (int v = 0; v < vectors; ++v) {
@@ -94,46 +114,52 @@ inline void multiply_rows(T* result, Index stride, Left<T> a, Right<T> b, Index 
   if constexpr (panels > 1) multiply_rows<T, rows, panels / 2>(result, stride, a, b, columns, depth, from, bias);
 }
 
-// result (rows x columns) = [bias or result +] a (rows x depth) * b (depth x columns)
+// result (rows x columns) = [bias or result +] a (rows x depth) * b (depth x columns). Tall blocks of rows share a
+// panel of b while it is near.
 template <typename T>
 void multiply(T* result, Index stride, Left<T> a, Right<T> b, Index rows, Index columns, Index depth,
               From from = From::zero, const T* bias = nullptr) {
   constexpr int tallest = kLanes<T> * 2 >= kPanel ? 4 : 2;
-  Index row = 0;
-  const auto left = [&] { return Left<T>{a.data + row * a.row_stride, a.row_stride, a.depth_stride}; };
-  for (; row + tallest <= rows; row += tallest)
-    multiply_rows<T, tallest>(result + row * stride, stride, left(), b, columns, depth, from, bias);
+  const auto left = [&](Index row) { return Left<T>{a.data + row * a.row_stride, a.row_stride, a.depth_stride}; };
+  const Index tall = rows / tallest * tallest;
+  if (tall > 0)
+    for (Index column = 0; column < columns; column += kPanel) {
+      const Right<T> panel = {b.data + column / kPanel * b.panel_stride, b.depth_stride, b.panel_stride};
+      for (Index row = 0; row < tall; row += tallest)
+        multiply_tile<T, tallest, 1>(result + row * stride + column, stride, left(row), panel, depth, from,
+                                     bias + (from == From::bias ? column : 0), columns - column);
+    }
+  Index row = tall;
   if (tallest > 2 && row + 2 <= rows) {
-    multiply_rows<T, 2>(result + row * stride, stride, left(), b, columns, depth, from, bias);
+    multiply_rows<T, 2>(result + row * stride, stride, left(row), b, columns, depth, from, bias);
     row += 2;
   }
-  if (row < rows) multiply_rows<T, 1>(result + row * stride, stride, left(), b, columns, depth, from, bias);
+  if (row < rows) multiply_rows<T, 1>(result + row * stride, stride, left(row), b, columns, depth, from, bias);
 }
 
 // A weight matrix (outputs, inputs) laid out in panels, for products along either of its sides.
 template <typename T>
 class Packed {
  public:
-  // y = W x: depth runs over the inputs, panels over the outputs.
-  static Packed forward(const T* weight, const T* bias, Index outputs, Index inputs) {
-    Packed packed(inputs, outputs);
-    for (Index o = 0; o < outputs; ++o) {
-      T* column = packed.data_.get() + o / kPanel * inputs * kPanel + o % kPanel;
-      for (Index i = 0; i < inputs; ++i) column[i * kPanel] = weight[o * inputs + i];
+  Packed(Index depth, Index columns) : depth_(depth), columns_(columns), data_(buffer<T>(depth * padded(columns))) {}
+
+  // For y = W x + bias: depth runs over the inputs, panels over the outputs.
+  void pack(const T* weight, const T* bias) {
+    T* to = data_.get();
+    for (Index panel = 0; panel < columns_; panel += kPanel) {
+      const Index count = std::min(kPanel, columns_ - panel);
+      for (Index k = 0; k < depth_; ++k, to += kPanel)
+        for (Index column = 0; column < count; ++column) to[column] = weight[(panel + column) * depth_ + k];
     }
-    packed.bias_.assign(padded(outputs), T(0));
-    std::copy(bias, bias + outputs, packed.bias_.begin());
-    return packed;
+    bias_.assign(bias, bias + columns_);
+    bias_.resize(padded(columns_));
   }
 
-  // dx = W^T dy: depth runs over the outputs, panels over the inputs.
-  static Packed backward(const T* weight, Index outputs, Index inputs) {
-    Packed packed(outputs, inputs);
-    for (Index o = 0; o < outputs; ++o)
-      for (Index i = 0; i < inputs; i += kPanel)
-        std::copy(weight + o * inputs + i, weight + o * inputs + std::min(i + kPanel, inputs),
-                  packed.data_.get() + i * outputs + o * kPanel);
-    return packed;
+  // For dx = W^T dy: depth runs over the outputs, panels over the inputs.
+  void pack_transposed(const T* weight) {
+    for (Index k = 0; k < depth_; ++k)
+      for (Index i = 0; i < columns_; i += kPanel)
+        std::copy_n(weight + k * columns_ + i, std::min(kPanel, columns_ - i), &data_[i * depth_ + k * kPanel]);
   }
 
   // `rows` rows of x, `x_stride` apart, to rows of y. y's rows are written up to `columns`.
@@ -143,23 +169,29 @@ class Packed {
   }
 
  private:
-  Packed(Index depth, Index columns) : depth_(depth), data_(buffer<T>(depth * padded(columns))) {}
-
-  Index depth_;
+  Index depth_, columns_;
   Buffer<T> data_;
-  std::vector<T> bias_;
+  Scratch<T> bias_;
 };
 
-// dweight (outputs x inputs) = dy^T x and dbias = column sums of dy, over `rows` rows of each; x's rows are padded.
+// dweight (outputs x inputs) = dy^T x and dbias = column sums of dy, over `rows` rows of each; the rows are padded.
 // Only the outputs in [first, last) are computed, so that threads can share the work.
 template <typename T>
 void weight_gradient(T* dweight, T* dbias, const T* dy, Index dy_stride, const T* x, Index x_stride, Index rows,
                      Index inputs, Index first, Index last) {
-  multiply<T>(dweight + first * inputs, inputs, {dy + first, 1, dy_stride}, rows_of(x, x_stride), last - first,
-              inputs, rows);
-  std::fill(dbias + first, dbias + last, T(0));
-  for (Index row = 0; row < rows; ++row)
-    for (Index o = first; o < last; ++o) dbias[o] += dy[row * dy_stride + o];
+  constexpr Index block = 128;  // rows that stay near while all tiles go by
+  Index row = 0;
+  do {  // once even where there are no rows: the gradient is then zero
+    multiply<T>(dweight + first * inputs, inputs, {dy + row * dy_stride + first, 1, dy_stride},
+                rows_of(x + row * x_stride, x_stride), last - first, inputs, std::min(block, rows - row),
+                row == 0 ? From::zero : From::result);
+    row += block;
+  } while (row < rows);
+  for (Index o = first; o < last; o += kLanes<T>) {
+    Vec<T> sum = {};
+    for (row = 0; row < rows; ++row) sum += load(dy + row * dy_stride + o);
+    store_partial<T>(dbias + o, sum, int(std::min<Index>(kLanes<T>, last - o)));
+  }
 }
 
 }  // namespace ntm::NTM_TARGET

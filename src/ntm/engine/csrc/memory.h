@@ -8,39 +8,26 @@
 
 namespace ntm::NTM_TARGET {
 
-template <typename T>
-using Scratch = std::vector<T>;
-
 // Passes over a whole memory take a block of locations at a time, whose weightings and sums stay in registers while
-// the values of the block go by. Calls pass(count, n) for each block of `vectors` vectors, beginning at location n, with
-// the number of heads (or terms) known at compile time where it is small, as it mostly is.
+// the values of the block go by. Calls pass(vectors, reads, writes, n) for each block of `vectors` vectors from
+// location n on, with the numbers of heads known at compile time where there is one of each, as there mostly is.
 template <typename T, typename Pass>
-void for_each_block(Index row, Index count, const Pass& pass) {
+void for_each_block(const Plan& plan, const Pass& pass) {
   constexpr int panel = kPanel / kLanes<T>;
-  const auto run = [&](auto vectors, auto heads) {
-    for (Index n = 0; n < row; n += vectors * kLanes<T>) pass(vectors, heads, n);
+  const auto run = [&](auto vectors, auto reads, auto writes) {
+    for (Index n = 0; n < plan.row; n += vectors * kLanes<T>) pass(vectors, reads, writes, n);
   };
   const auto choose = [&](auto vectors) {
-    if (count == 1)
-      run(vectors, std::integral_constant<Index, 1>{});
-    else if (count == 2)
-      run(vectors, std::integral_constant<Index, 2>{});
+    constexpr std::integral_constant<Index, 1> one;
+    if (plan.read_heads == 1 && plan.write_heads == 1)
+      run(vectors, one, one);
     else
-      run(vectors, count);
+      run(vectors, plan.read_heads, plan.write_heads);
   };
-  if (row % (2 * kPanel) == 0)
+  if (plan.row % (2 * kPanel) == 0)
     choose(std::integral_constant<int, 2 * panel>{});
   else
     choose(std::integral_constant<int, panel>{});
-}
-
-// Asks for a memory that will be needed soon: it comes from the tape, far away in the caches, and the blocks above
-// are not read in an order that the processor foresees. As much of it as the nearest cache can take.
-template <typename T>
-void prefetch(const T* memory, const Plan& plan) {
-  constexpr Index line = 64 / sizeof(T), most = 16384 / sizeof(T);
-  const Index count = std::min(plan.width * plan.row, most);
-  for (Index i = 0; i < count; i += line) __builtin_prefetch(memory + i, 1);
 }
 
 // result[h, m] = sum over n of a[h, n] b[m, n]
@@ -70,7 +57,7 @@ void read(T* reads, const T* weightings, const T* memory, const Plan& plan) {
   row_products(reads, plan.width, weightings, plan.read_heads, memory, plan.width, plan.row);
 }
 
-// dweightings (heads x row) += dreads memory. The memory's own gradient is `memory_gradient`'s business.
+// dweightings (heads x row) += dreads memory. The memory's own gradient is `memory_backward`'s business.
 template <typename T>
 void read_backward(T* dweightings, const T* dreads, const T* memory, const Plan& plan) {
   multiply<T>(dweightings, plan.row, {dreads, plan.width, 1}, rows_of(memory, plan.row), plan.read_heads, plan.row,
@@ -104,15 +91,14 @@ inline void write_block(Count count, T* __restrict memory, T* __restrict norms, 
   Vec<T> squares[vectors] = {};
   for (Index m = 0; m < width; ++m)
     for (int v = 0; v < vectors; ++v) {
-      Vec<T> kept = load(previous + m * row + v * lanes), added = {};
-      for (Index h = 0; h < count; ++h) {
-        const Vec<T> weighting = load(weightings + h * row + v * lanes);
-        kept *= T(1) - weighting * heads[h * at.size + at.erase + m];
-        added += weighting * heads[h * at.size + at.add + m];
-      }
-      kept += added;
-      squares[v] += kept * kept;
-      store<T>(memory + m * row + v * lanes, kept);
+      const auto weighting = [&](Index h) { return load(weightings + h * row + v * lanes); };
+      Vec<T> value = load(previous + m * row + v * lanes);
+      for (Index h = 0; h < count; ++h) value *= T(1) - weighting(h) * heads[h * at.size + at.erase + m];
+      Vec<T> added = weighting(0) * heads[at.add + m];
+      for (Index h = 1; h < count; ++h) added += weighting(h) * heads[h * at.size + at.add + m];
+      value += added;
+      squares[v] += value * value;
+      store<T>(memory + m * row + v * lanes, value);
     }
   for (int v = 0; v < vectors; ++v) store<T>(norms + v * lanes, inverse_norm<T>(squares[v], plan));
 }
@@ -121,97 +107,156 @@ inline void write_block(Count count, T* __restrict memory, T* __restrict norms, 
 // `heads` points to the squashed values of the first write head.
 template <typename T>
 void write(T* memory, T* norms, const T* previous, const T* weightings, const T* heads, const Plan& plan) {
-  for_each_block<T>(plan.row, plan.write_heads, [&](auto vectors, auto count, Index n) {
+  for_each_block<T>(plan, [&](auto vectors, auto, auto count, Index n) {
     write_block<T, vectors>(count, memory + n, norms + n, previous + n, weightings + n, heads, plan);
   });
 }
 
-// `room` has space for a vector per head; the sums over the locations are gathered in erase_sums and add_sums, a
-// vector per head and value.
-template <typename T, int vectors, typename Count>
-inline void write_block_backward(Count count, T* __restrict dmemory, T* __restrict dweightings,
-                                 Vec<T>* __restrict erase_sums, Vec<T>* __restrict add_sums,
-                                 const T* __restrict previous, const T* __restrict weightings,
-                                 const T* __restrict heads, const Plan& plan, Vec<T>* __restrict room) {
-  constexpr Index lanes = kLanes<T>;
-  constexpr bool few = !std::is_integral_v<Count>;
-  const HeadLayout at = plan.write.squashed;
-  const Index row = plan.row, width = plan.width;
-  Vec<T> dweighting[few ? 2 : 1][vectors], before_few[2];  // in registers, where there are few heads
-  Vec<T>* const before = few ? before_few : room;
-  if constexpr (few)
-    for (Index h = 0; h < count; ++h)
-      for (int v = 0; v < vectors; ++v) dweighting[h][v] = load(dweightings + h * row + v * lanes);
-  for (Index m = 0; m < width; ++m)
-    for (int v = 0; v < vectors; ++v) {
-      const Vec<T> d = load(dmemory + m * row + v * lanes);
-      Vec<T> kept = load(previous + m * row + v * lanes);
-      for (Index h = 0; h < count; ++h) {  // what is left of the value when head h's turn to erase comes
-        before[h] = kept;
-        kept *= T(1) - load(weightings + h * row + v * lanes) * heads[h * at.size + at.erase + m];
-      }
-      Vec<T> dkept = d;  // gradient of what is left after head h
-      for (Index h = count - 1; h >= 0; --h) {
-        const Vec<T> weighting = load(weightings + h * row + v * lanes);
-        const T erase = heads[h * at.size + at.erase + m], add = heads[h * at.size + at.add + m];
-        const Vec<T> lost = dkept * before[h];
-        erase_sums[h * width + m] -= lost * weighting;
-        add_sums[h * width + m] += d * weighting;
-        if constexpr (few) {
-          dweighting[h][v] += d * add - lost * erase;
-        } else {
-          T* to = dweightings + h * row + v * lanes;
-          store<T>(to, load(to) + d * add - lost * erase);
-        }
-        dkept *= T(1) - weighting * erase;
-      }
-      store<T>(dmemory + m * row + v * lanes, dkept);
-    }
-  if constexpr (few)
-    for (Index h = 0; h < count; ++h)
-      for (int v = 0; v < vectors; ++v) store<T>(dweightings + h * row + v * lanes, dweighting[h][v]);
-}
-
-// dmemory becomes the gradient of `previous`; dweightings += ; derase and dadd (heads x M) =
-// `room` has space for 1 + 2 M vectors per head.
+// A sum of outer products: value (m, n) is the sum over j of columns[j * stride + m] * rows[j * row + n].
 template <typename T>
-void write_backward(T* dmemory, T* dweightings, T* derase, T* dadd, const T* previous, const T* weightings,
-                    const T* heads, const Plan& plan, Vec<T>* room) {
-  const Index sums = plan.write_heads * plan.width;
-  Vec<T>*erase_sums = room + plan.write_heads, *add_sums = erase_sums + sums;
-  std::fill(erase_sums, erase_sums + 2 * sums, Vec<T>{});
-  for_each_block<T>(plan.row, plan.write_heads, [&](auto vectors, auto count, Index n) {
-    write_block_backward<T, vectors>(count, dmemory + n, dweightings + n, erase_sums, add_sums, previous + n,
-                                     weightings + n, heads, plan, room);
-  });
-  for (Index i = 0; i < sums; ++i) {
-    derase[i] = sum_of<T>(erase_sums[i]);
-    dadd[i] = sum_of<T>(add_sums[i]);
+struct OuterProducts {
+  const T* columns;
+  Index stride;
+  const T* rows;
+};
+
+template <typename T, int vectors, typename Count>
+inline void add_outer_products(Vec<T> (&sum)[vectors], Count count, const OuterProducts<T>& products, Index m,
+                               Index row) {
+  for (Index j = 0; j < count; ++j) {
+    const T column = products.columns[j * products.stride + m];
+    for (int v = 0; v < vectors; ++v) sum[v] += column * load(products.rows + j * row + v * kLanes<T>);
   }
 }
 
+// What flows back into one memory, and out of it, at one step.
+template <typename T>
+struct MemoryGradient {
+  T* dmemory;  // of `memory` at first, of `previous` in the end
+  const T *memory, *previous;
+  const T* scale;                           // per location: how much dM(i) shrinks along M(i)
+  OuterProducts<T> keys, reads, next_keys;  // of the read heads, twice, and of the next step's write heads
+  const T *weightings, *heads;              // the write heads': (heads x row), and their squashed values
+  T* dweightings;                           // (heads x row) +=
+
+  // The same from location n on.
+  MemoryGradient from(Index n) const {
+    const auto later = [n](const OuterProducts<T>& p) { return OuterProducts<T>{p.columns, p.stride, p.rows + n}; };
+    return {dmemory + n, memory + n,       previous + n,     scale + n, later(keys),
+            later(reads), later(next_keys), weightings + n, heads,     dweightings + n};
+  }
+};
+
+// Sums over the locations, a vector per head and value: they become numbers at the end of a pass.
+template <typename T>
+struct MemorySums {
+  Vec<T> *keys, *erase, *add;
+};
+
+// The gradient of value m of a block of `memory`, all that flows into it added up; and its share of the keys' sums.
 template <typename T, int vectors, typename Count>
-inline void memory_gradient_block(Count count, T* __restrict dmemory, const T* __restrict memory,
-                                  const T* __restrict scale, const T* __restrict columns, const T* __restrict rows,
-                                  const Plan& plan) {
+inline void gather_gradient(Vec<T> (&d)[vectors], Count read_heads, Count write_heads, const MemoryGradient<T>& g,
+                            const MemorySums<T>& sums, Index m, const Plan& plan) {
   constexpr Index lanes = kLanes<T>;
-  const Index row = plan.row, width = plan.width;
-  for (Index m = 0; m < width; ++m)
-    for (int v = 0; v < vectors; ++v) {
-      const Index at = m * row + v * lanes;
-      Vec<T> d = load(dmemory + at) - load(memory + at) * load(scale + v * lanes);
-      for (Index j = 0; j < count; ++j) d += columns[j * width + m] * load(rows + j * row + v * lanes);
-      store<T>(dmemory + at, d);
-    }
+  const Index row = plan.row;
+  Vec<T> value[vectors];
+  for (int v = 0; v < vectors; ++v) {
+    value[v] = load(g.memory + m * row + v * lanes);
+    d[v] = load(g.dmemory + m * row + v * lanes) - value[v] * load(g.scale + v * lanes);
+  }
+  for (Index h = 0; h < read_heads; ++h) {
+    Vec<T> sum = sums.keys[h * plan.width + m];
+    for (int v = 0; v < vectors; ++v) sum += value[v] * load(g.keys.rows + h * row + v * lanes);
+    sums.keys[h * plan.width + m] = sum;
+  }
+  add_outer_products<T>(d, write_heads, g.next_keys, m, row);
+  add_outer_products<T>(d, read_heads, g.reads, m, row);
+  add_outer_products<T>(d, read_heads, g.keys, m, row);
 }
 
-// dmemory += a sum of outer products (columns[j] over m) x (rows[j] over n), minus memory scaled per location.
+// Back through the first block of `g`. `room` has space for two blocks of vectors per write head.
+template <typename T, int vectors, typename Count>
+inline void memory_block_backward(Count read_heads, Count write_heads, const MemoryGradient<T> g,
+                                  const MemorySums<T> sums, const Plan& plan, Vec<T>* room) {
+  constexpr Index lanes = kLanes<T>;
+  constexpr bool one = !std::is_integral_v<Count>;  // then everything fits into registers
+  const HeadLayout at = plan.write.squashed;
+  const Index row = plan.row, width = plan.width;
+  const auto weighting = [&](Index h, int v) { return load(g.weightings + h * row + v * lanes); };
+  Vec<T> registers[2 * vectors];
+  Vec<T>* const found = one ? registers : room;  // what each write head found
+  Vec<T>* const dweighting = found + write_heads * vectors;
+  for (Index h = 0; h < write_heads; ++h)
+    for (int v = 0; v < vectors; ++v) dweighting[h * vectors + v] = load(g.dweightings + h * row + v * lanes);
+
+  for (Index m = 0; m < width; ++m) {
+    Vec<T> d[vectors], dleft[vectors];  // the second: gradient of what head h left
+    gather_gradient<T>(d, read_heads, write_heads, g, sums, m, plan);
+    for (int v = 0; v < vectors; ++v) {
+      dleft[v] = d[v];
+      found[v] = load(g.previous + m * row + v * lanes);
+      for (Index h = 0; h + 1 < write_heads; ++h)
+        found[(h + 1) * vectors + v] =
+            found[h * vectors + v] * (T(1) - weighting(h, v) * g.heads[h * at.size + at.erase + m]);
+    }
+    for (Index h = write_heads - 1; h >= 0; --h) {
+      const T erase = g.heads[h * at.size + at.erase + m], add = g.heads[h * at.size + at.add + m];
+      Vec<T> erase_sum = sums.erase[h * width + m], add_sum = sums.add[h * width + m];
+      for (int v = 0; v < vectors; ++v) {
+        const Vec<T> before = found[h * vectors + v], weighted = dleft[v] * weighting(h, v);
+        erase_sum -= before * weighted;
+        add_sum += d[v] * weighting(h, v);
+        dweighting[h * vectors + v] += d[v] * add;
+        dweighting[h * vectors + v] -= dleft[v] * before * erase;
+        dleft[v] -= weighted * erase;
+      }
+      sums.erase[h * width + m] = erase_sum;
+      sums.add[h * width + m] = add_sum;
+    }
+    for (int v = 0; v < vectors; ++v) store<T>(g.dmemory + m * row + v * lanes, dleft[v]);
+  }
+
+  for (Index h = 0; h < write_heads; ++h)
+    for (int v = 0; v < vectors; ++v) store<T>(g.dweightings + h * row + v * lanes, dweighting[h * vectors + v]);
+}
+
+// Vectors that `memory_backward` needs: for its sums, and two blocks per write head.
 template <typename T>
-void memory_gradient(T* dmemory, const T* memory, const T* scale, const T* columns, const T* rows, Index terms,
-                     const Plan& plan) {
-  for_each_block<T>(plan.row, terms, [&](auto vectors, auto count, Index n) {
-    memory_gradient_block<T, vectors>(count, dmemory + n, memory + n, scale + n, columns, rows + n, plan);
+Index memory_backward_room(const Plan& plan) {
+  constexpr Index largest_block = 2 * kPanel / kLanes<T>;
+  return (plan.read_heads + 2 * plan.write_heads) * plan.width + 2 * largest_block * plan.write_heads;
+}
+
+// Back through reading, the read heads' similarities, and writing, in one pass. dkeys (R x M) becomes the sums of
+// keys.rows times M(i); derase and dadd (W x M) are overwritten.
+template <typename T>
+void memory_backward(const MemoryGradient<T>& gradient, T* dkeys, T* derase, T* dadd, const Plan& plan, Vec<T>* room) {
+  const Index reads = plan.read_heads * plan.width, writes = plan.write_heads * plan.width;
+  const MemorySums<T> sums = {room, room + reads, room + reads + writes};
+  Vec<T>* const blocks = sums.add + writes;
+  std::fill(room, blocks, Vec<T>{});
+  for_each_block<T>(plan, [&](auto vectors, auto reads_count, auto writes_count, Index n) {
+    memory_block_backward<T, vectors>(reads_count, writes_count, gradient.from(n), sums, plan, blocks);
   });
+  for (Index i = 0; i < reads; ++i) dkeys[i] = sum_of<T>(sums.keys[i]);
+  for (Index i = 0; i < writes; ++i) {
+    derase[i] = sum_of<T>(sums.erase[i]);
+    dadd[i] = sum_of<T>(sums.add[i]);
+  }
+}
+
+// The same for the start, which nobody has read or written yet: only the first step's write heads looked at it.
+template <typename T>
+void start_memory_backward(T* dmemory, const T* memory, const T* scale, const OuterProducts<T>& keys,
+                           const Plan& plan) {
+  constexpr Index lanes = kLanes<T>;
+  for (Index m = 0; m < plan.width; ++m)
+    for (Index n = 0; n < plan.row; n += lanes) {
+      const Index at = m * plan.row + n;
+      Vec<T> d[1] = {load(dmemory + at) - load(memory + at) * load(scale + n)};
+      add_outer_products<T>(d, plan.write_heads, {keys.columns, keys.stride, keys.rows + n}, m, plan.row);
+      store<T>(dmemory + at, d[0]);
+    }
 }
 
 }  // namespace ntm::NTM_TARGET

@@ -41,28 +41,50 @@ class FlushDenormals {
   FlushDenormals(const FlushDenormals&) = delete;
 };
 
-// Calls work(i) for i in [0, count), in order of i, on up to `threads` threads. Threads live for one call: that
-// costs tens of microseconds, and leaves nothing behind that a fork or a second caller could trip over.
+// Pieces of work that threads share: work(worker, i) for i in [0, count), in order of i. `worker` numbers the threads;
+// no more take part than there are pieces.
 template <typename Work>
-void parallel_for(Index count, Index threads, const Work& work) {
-  std::atomic<Index> next{0};
+class Phase {
+ public:
+  const Index count;
+
+  Phase(Index pieces, const Work& work) : count(pieces), work_(work) {}
+
+  // Takes pieces until there are none left, and returns when all are done, whoever does them.
+  void run(Index worker, const std::atomic<bool>& failed) {
+    for (Index i = worker < count ? next_++ : count; i < count && !failed; i = next_++) {
+      work_(worker, i);
+      ++done_;
+    }
+    while (done_ < count && !failed) std::this_thread::yield();
+  }
+
+ private:
+  const Work& work_;
+  std::atomic<Index> next_{0}, done_{0};
+};
+
+// Runs phases one after the other, each on up to `threads` threads. Threads live for one call: that costs tens of
+// microseconds, and leaves nothing behind that a fork or a second caller could trip over.
+template <typename... Phases>
+void run_parallel(Index threads, Phases&... phases) {
   std::exception_ptr failure;
   std::atomic<bool> failed{false};
-  const auto run = [&] {
+  const auto run = [&](Index worker) {
     const FlushDenormals mode;
     try {
-      for (Index i = next++; i < count && !failed; i = next++) work(i);
+      (phases.run(worker, failed), ...);
     } catch (...) {
       if (!failed.exchange(true)) failure = std::current_exception();
     }
   };
   std::vector<std::thread> helpers;
   try {
-    for (Index i = 1; i < std::min(threads, count); ++i) helpers.emplace_back(run);
+    for (Index i = 1; i < std::min(threads, std::max({phases.count...})); ++i) helpers.emplace_back(run, i);
   } catch (const std::system_error&) {
     // The system has no more threads to give; those there are do all the work.
   }
-  run();
+  run(0);
   for (auto& helper : helpers) helper.join();
   if (failure) std::rethrow_exception(failure);
 }

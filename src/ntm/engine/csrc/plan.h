@@ -57,9 +57,10 @@ struct Plan : Sizes {
   HeadKind read, write;
   Index raw_heads, squashed_heads, features;
 
-  explicit Plan(const Sizes& sizes)
+  // `apart`: how much further apart than necessary the rows of a memory lie.
+  explicit Plan(const Sizes& sizes, Index apart = 0)
       : Sizes(sizes),
-        row(padded(locations)),
+        row(padded(locations) + apart),
         recurrent(lstm ? layers : 0),
         shift_outputs(scalar_shift ? 1 : Index(shifts.size())),
         gates(lstm ? 4 * units : units),
@@ -88,29 +89,17 @@ struct Plan : Sizes {
   }
 };
 
-// Sequences in order of falling length, so that the ones still running at a step are always the first ones, and
-// a row per sequence and step they run: rows of step t follow those of step t - 1. The first B rows are the start.
-struct Rows {
-  std::vector<Index> order;   // sorted position -> sequence
-  std::vector<Index> length;  // of each sorted position
-  std::vector<Index> first;   // first[0]: start rows; first[t + 1]: rows of step t
-  Index steps, total;
+// Sequences in order of falling length, so that the ones still running at a step are always the first ones.
+struct Order {
+  std::vector<Index> sequence, length;  // of each sorted position
+  Index steps;                          // of the longest
 
-  // Without `keep` the rows of two steps take turns: only the last state is wanted.
-  Rows(const Batch& batch, bool keep) : order(batch.sequences), length(batch.sequences) {
+  explicit Order(const Batch& batch) : sequence(batch.sequences), length(batch.sequences) {
     const auto length_of = [&](Index b) { return batch.lengths ? Index(batch.lengths[b]) : batch.steps; };
-    std::iota(order.begin(), order.end(), Index(0));
-    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return length_of(a) > length_of(b); });
-    for (Index p = 0; p < batch.sequences; ++p) length[p] = length_of(order[p]);
+    std::iota(sequence.begin(), sequence.end(), Index(0));
+    std::stable_sort(sequence.begin(), sequence.end(), [&](Index a, Index b) { return length_of(a) > length_of(b); });
+    for (Index p = 0; p < batch.sequences; ++p) length[p] = length_of(sequence[p]);
     steps = length[0];
-    first = {0};
-    total = batch.sequences;
-    for (Index t = 0, running = batch.sequences; t < steps; ++t) {
-      while (length[running - 1] <= t) --running;
-      first.push_back(keep ? total : (t + 1) % 2 * batch.sequences);
-      total += keep ? running : 0;
-    }
-    if (!keep) total = 2 * batch.sequences;
   }
 
   // How many of the sorted positions in [begin, end) run at step t.
@@ -119,55 +108,123 @@ struct Rows {
     while (p > begin && length[p - 1] <= t) --p;
     return p - begin;
   }
-
-  // The row of step t (or -1, the start) of the sequence at a sorted position.
-  Index at(Index t, Index position) const { return first[t + 1] + position; }
 };
 
-// Pointers into the tape: arrays of rows, one row per sequence and step.
-template <typename T, typename Pointer>
-struct TapeOf {
-  Pointer memory, inverse_norms;                       // (M x row) transposed, and (row): 1 / |M(i)|
-  Pointer read_similarity, write_similarity;           // (heads x row)
-  Pointer read_weightings, write_weightings;           // (heads x row)
-  Pointer heads, features;                             // squashed head values; [h, reads]
-  std::vector<Pointer> seen, gates, hidden, cell;      // per layer; the last three for an LSTM only
-  Index memory_stride, features_stride, heads_stride;
-  std::vector<Index> seen_stride;
-  Index gates_stride, hidden_stride, size = 0;
+// Rows of the sequences at sorted positions [begin, end), one per step they run: those of step t follow those of step
+// t - 1, and those of the start come before all. Without `keep` the rows of two steps take turns: only the last state
+// is wanted.
+class Rows {
+ public:
+  Index total;
 
-  // Null data: only the size is wanted.
-  TapeOf(const Plan& plan, Index rows, Pointer data) {
-    const auto take = [&](Index stride) {
-      Pointer p = data ? data + size : nullptr;
-      size += rows * stride;
-      return p;
-    };
-    memory = take(memory_stride = plan.width * plan.row);
-    inverse_norms = take(plan.row);
-    read_similarity = take(plan.read_heads * plan.row);
-    write_similarity = take(plan.write_heads * plan.row);
-    read_weightings = take(plan.read_heads * plan.row);
-    write_weightings = take(plan.write_heads * plan.row);
-    heads = take(heads_stride = plan.squashed_heads);
-    features = take(features_stride = padded(plan.features));
+  Rows(const Order& order, Index begin, Index end, bool keep) : total(end - begin), first_{-begin} {
+    const Index start = total;
+    for (Index t = 0; t < order.length[begin]; ++t) {
+      first_.push_back((keep ? total : (t + 1) % 2 * start) - begin);
+      total += keep ? order.running(t, begin, end) : 0;
+    }
+    if (!keep) total = 2 * start;
+  }
+
+  // The row of step t (or -1, the start) of the sequence at a sorted position.
+  Index at(Index t, Index position) const { return first_[t + 1] + position; }
+
+ private:
+  std::vector<Index> first_;  // of the start and then of every step, less `begin`
+};
+
+// Where the memory of each step is held, as a row of its own array: either as in `Rows`, or thinned out, for the
+// sequences of a group. Then the memory of every interval-th step is kept, the start's among them, and those between
+// share their places with those of all other intervals: they are written again when they are wanted.
+class MemoryRows {
+ public:
+  Index total;
+
+  explicit MemoryRows(const Rows& rows) : total(rows.total), rows_(&rows) {}
+  MemoryRows(Index begin, Index end, Index steps, Index interval)
+      : begin_(begin), sequences_(end - begin), interval_(interval), kept_(steps / interval + 1) {
+    total = (kept_ + interval - 1) * sequences_;
+  }
+
+  // The row of step t (or -1, the start) of the sequence at a sorted position.
+  Index at(Index t, Index position) const {
+    if (rows_) return rows_->at(t, position);
+    const Index between = (t + 1) % interval_;
+    return (between == 0 ? (t + 1) / interval_ : kept_ + between - 1) * sequences_ + position - begin_;
+  }
+
+  // How many steps before t have to be written again before one goes back from there.
+  Index lost_before(Index t) const { return !rows_ && (t + 1) % interval_ == 0 ? interval_ - 1 : 0; }
+
+ private:
+  const Rows* rows_ = nullptr;
+  Index begin_ = 0, sequences_ = 0, interval_ = 0, kept_ = 0;
+};
+
+// Hands out arrays of `rows` rows, one after the other, and counts their elements. Null data: only the count is wanted.
+template <typename Pointer>
+struct Shelf {
+  Index rows;
+  Pointer data;
+  Index size = 0;
+
+  Pointer take(Index stride) { return take(stride, rows); }
+  Pointer take(Index stride, Index count) {
+    Pointer array = data ? data + size : nullptr;
+    size += count * stride;
+    return array;
+  }
+};
+
+// How many elements arrays of `rows` rows have.
+template <typename Arrays, typename T>
+Index elements(const Plan& plan, Index rows) {
+  Shelf<T*> shelf = {rows, nullptr};
+  Arrays(plan, shelf);
+  return shelf.size;
+}
+
+// The large part of the tape: the memory, and what was done to it. A row per sequence and step.
+template <typename Pointer>
+struct MemoryTapeOf {
+  Pointer memory, inverse_norms;              // (M x row) transposed, and (row): 1 / |M(i)|
+  Pointer read_similarity, write_similarity;  // (heads x row)
+  Pointer read_weightings, write_weightings;  // (heads x row)
+  Index memory_stride;
+
+  MemoryTapeOf(const Plan& plan, Shelf<Pointer>& shelf, Index memories) {
+    memory = shelf.take(memory_stride = plan.width * plan.row, memories);
+    inverse_norms = shelf.take(plan.row);
+    read_similarity = shelf.take(plan.read_heads * plan.row);
+    write_similarity = shelf.take(plan.write_heads * plan.row);
+    read_weightings = shelf.take(plan.read_heads * plan.row);
+    write_weightings = shelf.take(plan.write_heads * plan.row);
+  }
+};
+
+// The small part: heads and controller, and what the weights' gradients will be made of.
+template <typename Pointer>
+struct ControlTapeOf {
+  Pointer heads, features;                         // squashed head values; [h, reads]
+  std::vector<Pointer> seen, gates, hidden, cell;  // per layer; the last three for an LSTM only
+  Index features_stride, heads_stride, gates_stride, hidden_stride;
+  std::vector<Index> seen_stride;
+
+  ControlTapeOf(const Plan& plan, Shelf<Pointer>& shelf) {
+    features = shelf.take(features_stride = padded(plan.features));
     gates_stride = padded(plan.gates);
     hidden_stride = padded(plan.units);
     for (Index l = 0; l < plan.layers; ++l) {
       seen_stride.push_back(padded(plan.seen(l)));
-      seen.push_back(take(seen_stride[l]));
+      seen.push_back(shelf.take(seen_stride[l]));
       if (!plan.lstm) continue;
-      gates.push_back(take(gates_stride));
-      hidden.push_back(take(hidden_stride));
-      cell.push_back(take(hidden_stride));
+      gates.push_back(shelf.take(gates_stride));
+      hidden.push_back(shelf.take(hidden_stride));
+      cell.push_back(shelf.take(hidden_stride));
     }
-    size += kPanel;  // vectors may read past the last row
+    heads = shelf.take(heads_stride = plan.squashed_heads);  // last, because its rows are not padded
+    shelf.size += kPanel;                                    // vectors may read past the last row
   }
 };
-
-template <typename T>
-using Tape = TapeOf<T, T*>;
-template <typename T>
-using ConstTape = TapeOf<T, const T*>;
 
 }  // namespace ntm::NTM_TARGET

@@ -9,23 +9,25 @@
 
 namespace ntm::NTM_TARGET {
 
-// Sequences per group: few enough to keep all threads busy to the end, enough to feed the matrix products.
-inline Index group_size(const Batch& batch) {
-  if (batch.threads <= 1) return 16;
-  const Index share = batch.sequences / (4 * batch.threads);
-  return std::clamp<Index>((share + 3) / 4 * 4, 4, 16);
+// Sequences per group: enough to feed the matrix products, few enough for their tape to stay near and for all threads
+// to be busy to the end.
+constexpr Index kGroup = 4;
+
+inline Index groups_of(const Batch& batch) { return (batch.sequences + kGroup - 1) / kGroup; }
+
+// Makes rooms before there are threads: what a short-lived one allocates, the system must give anew at every call.
+template <typename Room>
+void make_rooms(std::vector<Room>& rooms, const Plan& plan, const Batch& batch) {
+  while (Index(rooms.size()) < std::clamp<Index>(batch.threads, 1, groups_of(batch))) rooms.emplace_back(plan);
 }
 
-// Calls work(room, begin, end) for every group of sorted positions. Each has room of its own, made here and not by the
-// threads: what a short-lived thread allocates, the system must give anew at every call.
-template <typename Room, typename Work>
-void for_each_group(const Plan& plan, const Batch& batch, const Work& work) {
-  const Index size = group_size(batch), groups = (batch.sequences + size - 1) / size;
-  std::vector<Room> rooms;
-  rooms.reserve(groups);
-  for (Index g = 0; g < groups; ++g) rooms.emplace_back(plan, std::min(size, batch.sequences));
-  parallel_for(groups, batch.threads,
-               [&](Index g) { work(rooms[g], g * size, std::min((g + 1) * size, batch.sequences)); });
+// Work for a phase: run(room, begin, end) for every group of sorted positions, the longest sequences first. Each thread
+// has a room of its own.
+template <typename Room, typename Run>
+auto group_work(const Batch& batch, std::vector<Room>& rooms, const Run& run) {
+  return [&, run](Index worker, Index group) {
+    run(rooms[worker], group * kGroup, std::min((group + 1) * kGroup, batch.sequences));
+  };
 }
 
 // (N, M) as the caller holds a memory, to and from (M x row), as the kernels do.
@@ -63,105 +65,178 @@ Pointer slice(Pointer pointer, Index sequence, Index size) {
   return pointer ? pointer + sequence * size : nullptr;
 }
 
+// The layer's linear maps, packed for products in one direction.
+template <typename T>
+struct Maps {
+  Packed<T> heads, output;
+  std::vector<Packed<T>> controller;
+};
+
+template <typename T>
+Maps<T> forward_maps(const Plan& plan) {
+  Maps<T> maps = {{plan.units, plan.raw_heads}, {plan.features, plan.outputs}, {}};
+  for (Index l = 0; l < plan.layers; ++l) maps.controller.emplace_back(plan.seen(l), plan.gates);
+  return maps;
+}
+
+template <typename T>
+Maps<T> backward_maps(const Plan& plan) {
+  Maps<T> maps = {{plan.raw_heads, plan.units}, {plan.outputs, plan.features}, {}};
+  for (Index l = 0; l < plan.layers; ++l) maps.controller.emplace_back(plan.gates, plan.seen(l));
+  return maps;
+}
+
+template <typename T>
+void pack_forward(Maps<T>& maps, const Weights<T>& weights) {
+  maps.heads.pack(weights.heads.weight, weights.heads.bias);
+  maps.output.pack(weights.output.weight, weights.output.bias);
+  for (std::size_t l = 0; l < weights.controller.size(); ++l)
+    maps.controller[l].pack(weights.controller[l].weight, weights.controller[l].bias);
+}
+
+template <typename T>
+void pack_backward(Maps<T>& maps, const Weights<T>& weights) {
+  maps.heads.pack_transposed(weights.heads.weight);
+  maps.output.pack_transposed(weights.output.weight);
+  for (std::size_t l = 0; l < weights.controller.size(); ++l)
+    maps.controller[l].pack_transposed(weights.controller[l].weight);
+}
+
+// A tape as one pass uses it: its two parts, and their rows.
+template <typename Pointer>
+struct TapeOf {
+  const MemoryTapeOf<Pointer>& memory;
+  const MemoryRows& memories;
+  const Rows& memory_rows;
+  const ControlTapeOf<Pointer>& control;
+  const Rows& control_rows;
+};
+
 template <typename T>
 struct ForwardRoom {
   Chain<T> chain;
   Index raw_stride, output_stride;
   Buffer<T> values, raw, outputs;
 
-  ForwardRoom(const Plan& plan, Index sequences)
+  explicit ForwardRoom(const Plan& plan)
       : chain(plan),
         raw_stride(padded(plan.raw_heads)),
         output_stride(padded(plan.outputs)),
-        values(buffer<T>(sequences * padded(plan.gates))),
-        raw(buffer<T>(sequences * raw_stride)),
-        outputs(buffer<T>(sequences * output_stride)) {}
+        values(buffer<T>(kGroup * padded(plan.gates))),
+        raw(buffer<T>(kGroup * raw_stride)),
+        outputs(buffer<T>(kGroup * output_stride)) {}
 };
 
 template <typename T>
 class Forward {
  public:
-  Forward(const Plan& plan, const Rows& rows, const Weights<T>& weights, const SequencesOf<const T*>& x,
-          const Tape<T>& tape)
+  Forward(const Plan& plan, const Order& order, const Maps<T>& maps, const SequencesOf<const T*>& x,
+          const TapeOf<T*>& tape)
       : plan_(plan),
-        rows_(rows),
+        order_(order),
+        maps_(maps),
         x_(x),
-        tape_(tape),
-        heads_(Packed<T>::forward(weights.heads.weight, weights.heads.bias, plan.raw_heads, plan.units)),
-        output_(Packed<T>::forward(weights.output.weight, weights.output.bias, plan.outputs, plan.features)) {
-    for (Index l = 0; l < plan.layers; ++l)
-      controller_.push_back(Packed<T>::forward(weights.controller[l].weight, weights.controller[l].bias, plan.gates,
-                                               plan.seen(l)));
-  }
+        memory_(tape.memory),
+        memories_(tape.memories),
+        memory_rows_(tape.memory_rows),
+        control_(tape.control),
+        rows_(tape.control_rows) {}
 
-  void begin(Index position, const State<T>& start) const {
-    const Index b = rows_.order[position], row = rows_.at(-1, position);
-    T* memory = tape_.memory + row * tape_.memory_stride;
+  // Takes the start of the sequence at a sorted position: state `b` of those given.
+  void begin(Index position, const State<T>& start, Index b) const {
+    const Index row = memory_rows_.at(-1, position), control_row = rows_.at(-1, position);
+    T* memory = memory_at(-1, position);
     transpose_in(memory, start.memory + b * plan_.locations * plan_.width, plan_);
-    inverse_norms(tape_.inverse_norms + row * plan_.row, memory, plan_);
+    inverse_norms(memory_.inverse_norms + row * plan_.row, memory, plan_);
     pad_rows(read_weightings(row), start.read_weightings + b * plan_.read_heads * plan_.locations, plan_.read_heads,
              plan_.locations, plan_.row);
     pad_rows(write_weightings(row), start.write_weightings + b * plan_.write_heads * plan_.locations,
              plan_.write_heads, plan_.locations, plan_.row);
     const T* reads = start.reads + b * plan_.read_heads * plan_.width;
-    std::copy(reads, reads + plan_.read_heads * plan_.width, features(row) + plan_.units);
+    std::copy(reads, reads + plan_.read_heads * plan_.width, features(control_row) + plan_.units);
     for (Index l = 0; l < plan_.recurrent; ++l) {
       const Index at = (b * plan_.layers + l) * plan_.units;
-      std::copy(start.hidden + at, start.hidden + at + plan_.units, hidden(l, row));
-      std::copy(start.cell + at, start.cell + at + plan_.units, cell(l, row));
+      std::copy(start.hidden + at, start.hidden + at + plan_.units, hidden(l, control_row));
+      std::copy(start.cell + at, start.cell + at + plan_.units, cell(l, control_row));
+    }
+  }
+
+  // The same, for a sequence that starts as another one does.
+  void begin_like(Index position, Index other) const {
+    const Index row = memory_rows_.at(-1, position), from = memory_rows_.at(-1, other);
+    const auto copy = [&](T* array, Index stride) { std::copy_n(array + from * stride, stride, array + row * stride); };
+    std::copy_n(memory_at(-1, other), memory_.memory_stride, memory_at(-1, position));
+    copy(memory_.inverse_norms, plan_.row);
+    copy(memory_.read_weightings, plan_.read_heads * plan_.row);
+    copy(memory_.write_weightings, plan_.write_heads * plan_.row);
+    const Index control_row = rows_.at(-1, position), control_from = rows_.at(-1, other);
+    std::copy_n(features(control_from), plan_.features, features(control_row));
+    for (Index l = 0; l < plan_.recurrent; ++l) {
+      std::copy_n(hidden(l, control_from), plan_.units, hidden(l, control_row));
+      std::copy_n(cell(l, control_from), plan_.units, cell(l, control_row));
     }
   }
 
   void end(Index position, const MutableState<T>& final) const {
-    const Index b = rows_.order[position], row = rows_.at(rows_.length[position] - 1, position);
-    transpose_out(final.memory + b * plan_.locations * plan_.width, tape_.memory + row * tape_.memory_stride, plan_);
+    const Index b = order_.sequence[position], last = order_.length[position] - 1;
+    const Index row = memory_rows_.at(last, position), control_row = rows_.at(last, position);
+    transpose_out(final.memory + b * plan_.locations * plan_.width, memory_at(last, position), plan_);
     strip_rows(final.read_weightings + b * plan_.read_heads * plan_.locations, read_weightings(row),
                plan_.read_heads, plan_.locations, plan_.row);
     strip_rows(final.write_weightings + b * plan_.write_heads * plan_.locations, write_weightings(row),
                plan_.write_heads, plan_.locations, plan_.row);
-    std::copy(features(row) + plan_.units, features(row) + plan_.features,
+    std::copy(features(control_row) + plan_.units, features(control_row) + plan_.features,
               final.reads + b * plan_.read_heads * plan_.width);
     for (Index l = 0; l < plan_.recurrent; ++l) {
       const Index at = (b * plan_.layers + l) * plan_.units;
-      std::copy(hidden(l, row), hidden(l, row) + plan_.units, final.hidden + at);
-      std::copy(cell(l, row), cell(l, row) + plan_.units, final.cell + at);
+      std::copy(hidden(l, control_row), hidden(l, control_row) + plan_.units, final.hidden + at);
+      std::copy(cell(l, control_row), cell(l, control_row) + plan_.units, final.cell + at);
     }
   }
 
-  // All steps of the sequences at sorted positions [begin, end).
-  void run(ForwardRoom<T>& room, Index begin, Index end, T* logits) const {
+  // All steps of the sequences at sorted positions [begin, end). Calls take(t, position, logits) for each, and computes
+  // logits only where wanted(t, position) of any sequence; elsewhere they are null.
+  template <typename Wanted, typename Take>
+  void run(ForwardRoom<T>& room, Index begin, Index end, const Wanted& wanted, const Take& take) const {
     T *raw = room.raw.get(), *outputs = room.outputs.get();
-    for (Index t = 0; t < rows_.steps; ++t) {
-      const Index running = rows_.running(t, begin, end);
-      if (running == 0) break;
-      const Index row = rows_.at(t, begin), previous = rows_.at(t - 1, begin);
+    for (Index t = 0; t < order_.length[begin]; ++t) {
+      const Index running = order_.running(t, begin, end), row = rows_.at(t, begin);
       control(t, begin, running, room.values.get());
-      heads_.apply(raw, room.raw_stride, features(row), tape_.features_stride, running, room.raw_stride);
-      for (Index i = 0; i < running; ++i) use_memory(row + i, previous + i, raw + i * room.raw_stride, room.chain);
-      output_.apply(outputs, room.output_stride, features(row), tape_.features_stride, running, room.output_stride);
-      for (Index i = 0; i < running; ++i) {
-        const Index to = (t * Index(rows_.order.size()) + rows_.order[begin + i]) * plan_.outputs;
-        std::copy_n(outputs + i * room.output_stride, plan_.outputs, logits + to);
-      }
+      maps_.heads.apply(raw, room.raw_stride, features(row), control_.features_stride, running, room.raw_stride);
+      for (Index i = 0; i < running; ++i) use_memory(t, begin + i, raw + i * room.raw_stride, room.chain);
+      bool any = false;
+      for (Index i = 0; i < running; ++i) any = any || wanted(t, begin + i);
+      if (any)
+        maps_.output.apply(outputs, room.output_stride, features(row), control_.features_stride, running,
+                           room.output_stride);
+      for (Index i = 0; i < running; ++i) take(t, begin + i, any ? outputs + i * room.output_stride : nullptr);
     }
+  }
+
+  // Writes the memories of `count` steps before t again, which others have taken the places of.
+  void write_again(Index t, Index position, Index count) const {
+    for (Index u = t - count; u < t; ++u) write_memory(u, position);
   }
 
  private:
-  T* features(Index row) const { return tape_.features + row * tape_.features_stride; }
-  T* hidden(Index l, Index row) const { return tape_.hidden[l] + row * tape_.hidden_stride; }
-  T* cell(Index l, Index row) const { return tape_.cell[l] + row * tape_.hidden_stride; }
-  T* read_weightings(Index row) const { return tape_.read_weightings + row * plan_.read_heads * plan_.row; }
-  T* write_weightings(Index row) const { return tape_.write_weightings + row * plan_.write_heads * plan_.row; }
+  T* memory_at(Index t, Index position) const {
+    return memory_.memory + memories_.at(t, position) * memory_.memory_stride;
+  }
+  T* features(Index row) const { return control_.features + row * control_.features_stride; }
+  T* hidden(Index l, Index row) const { return control_.hidden[l] + row * control_.hidden_stride; }
+  T* cell(Index l, Index row) const { return control_.cell[l] + row * control_.hidden_stride; }
+  T* read_weightings(Index row) const { return memory_.read_weightings + row * plan_.read_heads * plan_.row; }
+  T* write_weightings(Index row) const { return memory_.write_weightings + row * plan_.write_heads * plan_.row; }
 
   // The controller's step for `running` sequences: its output becomes the first part of their features.
   void control(Index t, Index begin, Index running, T* values) const {
     const Index row = rows_.at(t, begin), previous = rows_.at(t - 1, begin);
     for (Index l = 0; l < plan_.layers; ++l) {
-      T* seen = tape_.seen[l] + row * tape_.seen_stride[l];
+      T* seen = control_.seen[l] + row * control_.seen_stride[l];
       for (Index i = 0; i < running; ++i) {
-        T* to = seen + i * tape_.seen_stride[l];
+        T* to = seen + i * control_.seen_stride[l];
         if (l == 0) {
-          const T* x = x_.data + t * x_.time_stride + rows_.order[begin + i] * x_.batch_stride;
+          const T* x = x_.data + t * x_.time_stride + order_.sequence[begin + i] * x_.batch_stride;
           to = std::copy_n(x, plan_.inputs, to);
           to = std::copy_n(features(previous + i) + plan_.units, plan_.read_heads * plan_.width, to);
         } else {
@@ -169,9 +244,9 @@ class Forward {
         }
         if (plan_.lstm) std::copy_n(hidden(l, previous + i), plan_.units, to);
       }
-      const Index stride = tape_.gates_stride;
-      T* result = plan_.lstm ? tape_.gates[l] + row * stride : values;
-      controller_[l].apply(result, stride, seen, tape_.seen_stride[l], running, stride);
+      const Index stride = control_.gates_stride;
+      T* result = plan_.lstm ? control_.gates[l] + row * stride : values;
+      maps_.controller[l].apply(result, stride, seen, control_.seen_stride[l], running, stride);
       for (Index i = 0; i < running; ++i) {
         if (plan_.lstm)
           lstm(hidden(l, row + i), cell(l, row + i), result + i * stride, cell(l, previous + i), plan_.units);
@@ -185,23 +260,30 @@ class Forward {
   }
 
   // Write, then read, at one step of one sequence.
-  void use_memory(Index row, Index previous, const T* raw, Chain<T>& chain) const {
+  void use_memory(Index t, Index position, const T* raw, Chain<T>& chain) const {
     const Plan& plan = plan_;
-    T* read_heads = tape_.heads + row * tape_.heads_stride;
+    const Index row = memory_rows_.at(t, position), previous = memory_rows_.at(t - 1, position);
+    const Index control_row = rows_.at(t, position);
+    T* read_heads = control_.heads + control_row * control_.heads_stride;
     T* write_heads = read_heads + plan.write.first_squashed;
     squash(read_heads, raw, plan.read, false, plan);
     squash(write_heads, raw + plan.write.first_raw, plan.write, true, plan);
-    T* memory = tape_.memory + row * tape_.memory_stride;
-    const T* before = tape_.memory + previous * tape_.memory_stride;
-    T* norms = tape_.inverse_norms + row * plan.row;
-    prefetch(memory, plan);
+    const T* memory = memory_at(t, position);
 
-    address_all(write_weightings(row), write_weightings(previous), tape_.write_similarity, row, before,
-                tape_.inverse_norms + previous * plan.row, write_heads, plan.write, chain);
-    write(memory, norms, before, write_weightings(row), write_heads, plan);
-    address_all(read_weightings(row), read_weightings(previous), tape_.read_similarity, row, memory, norms, read_heads,
-                plan.read, chain);
-    read(features(row) + plan.units, read_weightings(row), memory, plan);
+    address_all(write_weightings(row), write_weightings(previous), memory_.write_similarity, row,
+                memory_at(t - 1, position), memory_.inverse_norms + previous * plan.row, write_heads, plan.write,
+                chain);
+    write_memory(t, position);
+    address_all(read_weightings(row), read_weightings(previous), memory_.read_similarity, row, memory,
+                memory_.inverse_norms + row * plan.row, read_heads, plan.read, chain);
+    read(features(control_row) + plan.units, read_weightings(row), memory, plan);
+  }
+
+  void write_memory(Index t, Index position) const {
+    const Index row = memory_rows_.at(t, position);
+    const T* heads = control_.heads + rows_.at(t, position) * control_.heads_stride + plan_.write.first_squashed;
+    write(memory_at(t, position), memory_.inverse_norms + row * plan_.row, memory_at(t - 1, position),
+          write_weightings(row), heads, plan_);
   }
 
   void address_all(T* weightings, const T* previous, T* similarities, Index row, const T* memory, const T* norms,
@@ -214,44 +296,53 @@ class Forward {
   }
 
   const Plan& plan_;
-  const Rows& rows_;
+  const Order& order_;
+  const Maps<T>& maps_;
   const SequencesOf<const T*>& x_;
-  const Tape<T>& tape_;
-  Packed<T> heads_, output_;
-  std::vector<Packed<T>> controller_;
+  const MemoryTapeOf<T*>& memory_;
+  const MemoryRows& memories_;
+  const Rows& memory_rows_;
+  const ControlTapeOf<T*>& control_;
+  const Rows& rows_;
 };
 
 // The gradients of the linear maps' values, a row per sequence and step: what the weights' gradients are made of.
 template <typename T>
 struct ValueGradients {
-  Buffer<T> heads, output;
-  std::vector<Buffer<T>> controller;
+  T *heads, *output;
+  std::vector<T*> controller;
   Index heads_stride, output_stride, controller_stride;
 
-  ValueGradients(const Plan& plan, Index rows)
-      : heads(buffer<T>(rows * padded(plan.raw_heads) + kPanel)),
-        output(buffer<T>(rows * padded(plan.outputs) + kPanel)),
-        heads_stride(padded(plan.raw_heads)),
+  ValueGradients(const Plan& plan, Shelf<T*>& shelf)
+      : heads_stride(padded(plan.raw_heads)),
         output_stride(padded(plan.outputs)),
         controller_stride(padded(plan.gates)) {
-    for (Index l = 0; l < plan.layers; ++l) controller.push_back(buffer<T>(rows * controller_stride + kPanel));
+    heads = shelf.take(heads_stride);
+    output = shelf.take(output_stride);
+    for (Index l = 0; l < plan.layers; ++l) controller.push_back(shelf.take(controller_stride));
+    shelf.size += kPanel;  // vectors may read past the last row
   }
 };
 
-// What flows from one step to the one before it, for the sequences of a group.
+// What flows from one step to the one before it, for the sequences of a group. Of the similarities of a step's write
+// heads, the gradients `keys`, `products` and `scale` wait for the step before, which passes over the same memory.
 template <typename T>
 struct Carry {
   Buffer<T> memory, read_weightings, write_weightings, reads;
+  Buffer<T> keys, products, scale;  // per sequence (W x M), (W x row), (row)
   std::vector<Buffer<T>> hidden, cell;
 
-  Carry(const Plan& plan, Index sequences)
-      : memory(buffer<T>(sequences * plan.width * plan.row)),
-        read_weightings(buffer<T>(sequences * plan.read_heads * plan.row)),
-        write_weightings(buffer<T>(sequences * plan.write_heads * plan.row)),
-        reads(buffer<T>(sequences * plan.read_heads * plan.width)) {
+  explicit Carry(const Plan& plan)
+      : memory(buffer<T>(kGroup * plan.width * plan.row)),
+        read_weightings(buffer<T>(kGroup * plan.read_heads * plan.row)),
+        write_weightings(buffer<T>(kGroup * plan.write_heads * plan.row)),
+        reads(buffer<T>(kGroup * plan.read_heads * plan.width)),
+        keys(buffer<T>(kGroup * plan.write_heads * plan.width)),
+        products(buffer<T>(kGroup * plan.write_heads * plan.row)),
+        scale(buffer<T>(kGroup * plan.row)) {
     for (Index l = 0; l < plan.recurrent; ++l) {
-      hidden.push_back(buffer<T>(sequences * plan.units));
-      cell.push_back(buffer<T>(sequences * plan.units));
+      hidden.push_back(buffer<T>(kGroup * plan.units));
+      cell.push_back(buffer<T>(kGroup * plan.units));
     }
   }
 };
@@ -263,96 +354,82 @@ struct BackwardRoom {
   Buffer<T> dfeatures, dh, dseen;
   // For one step of one sequence:
   Chain<T> chain;
-  Scratch<T> dsquashed, scale, columns, rows, dkeys, derase, dadd, along, tanh_cell;
-  Buffer<Vec<T>> per_head;
+  Scratch<T> dsquashed, dproducts, dkeys, derase, dadd, along, tanh_cell;
+  Buffer<Vec<T>> sums;
 
-  BackwardRoom(const Plan& plan, Index sequences)
-      : carry(plan, sequences),
+  explicit BackwardRoom(const Plan& plan)
+      : carry(plan),
         features_stride(padded(plan.features)),
         units_stride(padded(plan.units)),
         seen_stride(std::max(padded(plan.seen(0)), padded(plan.seen(plan.layers - 1)))),
-        dfeatures(buffer<T>(sequences * features_stride)),
-        dh(buffer<T>(sequences * units_stride)),
-        dseen(buffer<T>(sequences * seen_stride)),
+        dfeatures(buffer<T>(kGroup * features_stride)),
+        dh(buffer<T>(kGroup * units_stride)),
+        dseen(buffer<T>(kGroup * seen_stride)),
         chain(plan),
         dsquashed(plan.squashed_heads),
-        scale(plan.row),
-        columns(2 * std::max(plan.read_heads, plan.write_heads) * plan.width),
-        rows(2 * std::max(plan.read_heads, plan.write_heads) * plan.row),
+        dproducts(plan.read_heads * plan.row),
         dkeys(std::max(plan.read_heads, plan.write_heads) * plan.width),
         derase(plan.write_heads * plan.width),
         dadd(plan.write_heads * plan.width),
         along(std::max(plan.read_heads, plan.write_heads)),
         tanh_cell(plan.units),
-        per_head(buffer<Vec<T>>((1 + 2 * plan.width) * plan.write_heads)) {}
+        sums(buffer<Vec<T>>(memory_backward_room<T>(plan))) {}
 };
 
 template <typename T>
 class Backward {
  public:
-  Backward(const Plan& plan, const Rows& rows, const Weights<T>& weights, const ConstTape<T>& tape,
+  Backward(const Plan& plan, const Order& order, const Maps<T>& maps, const TapeOf<const T*>& tape,
            const ValueGradients<T>& dvalues)
       : plan_(plan),
-        rows_(rows),
-        tape_(tape),
-        dvalues_(dvalues),
-        heads_(Packed<T>::backward(weights.heads.weight, plan.raw_heads, plan.units)),
-        output_(Packed<T>::backward(weights.output.weight, plan.outputs, plan.features)) {
-    for (Index l = 0; l < plan.layers; ++l)
-      controller_.push_back(Packed<T>::backward(weights.controller[l].weight, plan.gates, plan.seen(l)));
+        order_(order),
+        maps_(maps),
+        memory_(tape.memory),
+        memories_(tape.memories),
+        memory_rows_(tape.memory_rows),
+        control_(tape.control),
+        rows_(tape.control_rows),
+        dvalues_(dvalues) {}
+
+  // Takes the gradients of the logits, (T, B, O), of the sequences at sorted positions [begin, end).
+  void take_logits(Index begin, Index end, const T* dlogits) const {
+    for (Index p = begin; p < end; ++p)
+      for (Index t = 0; t < order_.length[p]; ++t) {
+        const Index from = (t * Index(order_.sequence.size()) + order_.sequence[p]) * plan_.outputs;
+        std::copy_n(dlogits + from, plan_.outputs, dvalues_.output + rows_.at(t, p) * dvalues_.output_stride);
+      }
   }
 
-  // All steps of the sequences at sorted positions [begin, end), last step first.
-  void run(BackwardRoom<T>& room, Index begin, Index end, const T* dlogits, const State<T>& dfinal, T* dx,
-           const MutableState<T>& dstart) const {
+  // All steps of the sequences at sorted positions [begin, end), last step first; the logits' gradients are there.
+  // The carry is then the gradient of the start. Calls restore(t, position, count) where the memories of `count` steps
+  // before t are needed again and are no longer there.
+  template <typename Restore>
+  void run(BackwardRoom<T>& room, Index begin, Index end, const State<T>& dfinal, T* dx,
+           const Restore& restore) const {
     const Index sequences = end - begin;
-    for (Index i = 0; i < sequences; ++i) take_final(room.carry, i, rows_.order[begin + i], dfinal);
-    for (Index t = rows_.steps - 1; t >= 0; --t) {
-      const Index running = rows_.running(t, begin, end);
-      if (running == 0) continue;
-      const Index row = rows_.at(t, begin), previous = rows_.at(t - 1, begin);
-      gather_outputs(t, begin, running, dlogits);
-      output_.apply(room.dfeatures.get(), room.features_stride, dvalues_.output.get() + row * dvalues_.output_stride,
-                    dvalues_.output_stride, running, room.features_stride);
+    for (Index i = 0; i < sequences; ++i) take_final(room.carry, i, order_.sequence[begin + i], dfinal);
+    for (Index t = order_.length[begin] - 1; t >= 0; --t) {
+      const Index running = order_.running(t, begin, end), row = rows_.at(t, begin);
+      output_backward(row, running, room);
       for (Index i = 0; i < running; ++i) {
         T* dreads = room.dfeatures.get() + i * room.features_stride + plan_.units;
         const T* carried = room.carry.reads.get() + i * plan_.read_heads * plan_.width;
         for (Index k = 0; k < plan_.read_heads * plan_.width; ++k) dreads[k] += carried[k];
-        use_memory_backward(row + i, previous + i, i, dreads, room);
+        const Index lost = memories_.lost_before(t);
+        if (lost > 0 && t + 1 < order_.length[begin + i]) restore(t, begin + i, lost);
+        use_memory_backward(t, begin + i, i, dreads, room);
       }
-      heads_.apply(room.dh.get(), room.units_stride, dvalues_.heads.get() + row * dvalues_.heads_stride,
-                   dvalues_.heads_stride, running, room.units_stride);
+      maps_.heads.apply(room.dh.get(), room.units_stride, dvalues_.heads + row * dvalues_.heads_stride,
+                        dvalues_.heads_stride, running, room.units_stride);
       for (Index i = 0; i < running; ++i)
         for (Index u = 0; u < plan_.units; ++u)
           room.dh[i * room.units_stride + u] += room.dfeatures[i * room.features_stride + u];
       control_backward(t, begin, running, room, dx);
     }
-    for (Index i = 0; i < sequences; ++i) give_start(room.carry, i, rows_.order[begin + i], dstart);
+    for (Index i = 0; i < sequences; ++i) finish_memory(room.carry, i, begin + i);
   }
 
- private:
-  void take_final(Carry<T>& carry, Index i, Index b, const State<T>& dfinal) const {
-    const Index locations = plan_.locations, width = plan_.width;
-    T* memory = carry.memory.get() + i * width * plan_.row;
-    if (dfinal.memory)
-      transpose_in(memory, dfinal.memory + b * locations * width, plan_);
-    else
-      std::fill(memory, memory + width * plan_.row, T(0));
-    pad_rows(carry.read_weightings.get() + i * plan_.read_heads * plan_.row,
-             slice(dfinal.read_weightings, b, plan_.read_heads * locations), plan_.read_heads, locations, plan_.row);
-    pad_rows(carry.write_weightings.get() + i * plan_.write_heads * plan_.row,
-             slice(dfinal.write_weightings, b, plan_.write_heads * locations), plan_.write_heads, locations, plan_.row);
-    const Index reads = plan_.read_heads * width;
-    pad_rows(carry.reads.get() + i * reads, slice(dfinal.reads, b, reads), 1, reads, reads);
-    for (Index l = 0; l < plan_.recurrent; ++l) {
-      const Index at = b * plan_.layers + l;
-      pad_rows(carry.hidden[l].get() + i * plan_.units, slice(dfinal.hidden, at, plan_.units), 1, plan_.units,
-               plan_.units);
-      pad_rows(carry.cell[l].get() + i * plan_.units, slice(dfinal.cell, at, plan_.units), 1, plan_.units,
-               plan_.units);
-    }
-  }
-
+  // The gradient of the start of sequence i of a group becomes number b of those given.
   void give_start(const Carry<T>& carry, Index i, Index b, const MutableState<T>& dstart) const {
     const Index locations = plan_.locations, width = plan_.width;
     transpose_out(dstart.memory + b * locations * width, carry.memory.get() + i * width * plan_.row, plan_);
@@ -370,75 +447,152 @@ class Backward {
     }
   }
 
-  void gather_outputs(Index t, Index begin, Index running, const T* dlogits) const {
-    for (Index i = 0; i < running; ++i) {
-      const Index from = (t * Index(rows_.order.size()) + rows_.order[begin + i]) * plan_.outputs;
-      std::copy_n(dlogits + from, plan_.outputs,
-                  dvalues_.output.get() + (rows_.at(t, begin) + i) * dvalues_.output_stride);
+  // Adds up the gradients of the starts of a group's sequences, in their order, in the place of the first.
+  void sum_starts(const Carry<T>& carry, Index sequences) const {
+    const auto sum = [&](const Buffer<T>& array, Index size) {
+      for (Index i = 1; i < sequences; ++i)
+        for (Index k = 0; k < size; ++k) array[k] += array[i * size + k];
+    };
+    sum(carry.memory, memory_.memory_stride);
+    sum(carry.read_weightings, plan_.read_heads * plan_.row);
+    sum(carry.write_weightings, plan_.write_heads * plan_.row);
+    sum(carry.reads, plan_.read_heads * plan_.width);
+    for (Index l = 0; l < plan_.recurrent; ++l) {
+      sum(carry.hidden[l], plan_.units);
+      sum(carry.cell[l], plan_.units);
     }
+  }
+
+ private:
+  void take_final(Carry<T>& carry, Index i, Index b, const State<T>& dfinal) const {
+    const Index locations = plan_.locations, width = plan_.width;
+    T* memory = carry.memory.get() + i * width * plan_.row;
+    if (dfinal.memory)
+      transpose_in(memory, dfinal.memory + b * locations * width, plan_);
+    else
+      std::fill(memory, memory + width * plan_.row, T(0));
+    pad_rows(carry.read_weightings.get() + i * plan_.read_heads * plan_.row,
+             slice(dfinal.read_weightings, b, plan_.read_heads * locations), plan_.read_heads, locations, plan_.row);
+    pad_rows(carry.write_weightings.get() + i * plan_.write_heads * plan_.row,
+             slice(dfinal.write_weightings, b, plan_.write_heads * locations), plan_.write_heads, locations, plan_.row);
+    const Index reads = plan_.read_heads * width;
+    pad_rows(carry.reads.get() + i * reads, slice(dfinal.reads, b, reads), 1, reads, reads);
+    std::fill_n(carry.keys.get() + i * plan_.write_heads * width, plan_.write_heads * width, T(0));
+    std::fill_n(carry.products.get() + i * plan_.write_heads * plan_.row, plan_.write_heads * plan_.row, T(0));
+    std::fill_n(carry.scale.get() + i * plan_.row, plan_.row, T(0));
+    for (Index l = 0; l < plan_.recurrent; ++l) {
+      const Index at = b * plan_.layers + l;
+      pad_rows(carry.hidden[l].get() + i * plan_.units, slice(dfinal.hidden, at, plan_.units), 1, plan_.units,
+               plan_.units);
+      pad_rows(carry.cell[l].get() + i * plan_.units, slice(dfinal.cell, at, plan_.units), 1, plan_.units,
+               plan_.units);
+    }
+  }
+
+  // What the first step's write heads left to be added to the start memory's gradient.
+  void finish_memory(const Carry<T>& carry, Index i, Index position) const {
+    start_memory_backward(carry.memory.get() + i * memory_.memory_stride, memory_at(-1, position),
+                          carry.scale.get() + i * plan_.row, next_keys(carry, i), plan_);
+  }
+
+  OuterProducts<T> next_keys(const Carry<T>& carry, Index i) const {
+    return {carry.keys.get() + i * plan_.write_heads * plan_.width, plan_.width,
+            carry.products.get() + i * plan_.write_heads * plan_.row};
+  }
+
+  const T* memory_at(Index t, Index position) const {
+    return memory_.memory + memories_.at(t, position) * memory_.memory_stride;
+  }
+
+  // dfeatures from the logits' gradients. Many steps are not scored, and theirs are all zero.
+  void output_backward(Index row, Index running, BackwardRoom<T>& room) const {
+    const T* dlogits = dvalues_.output + row * dvalues_.output_stride;
+    bool scored = false;
+    for (Index i = 0; i < running; ++i, dlogits += dvalues_.output_stride)
+      scored = scored || std::any_of(dlogits, dlogits + plan_.outputs, [](T d) { return d != 0; });
+    if (scored)
+      maps_.output.apply(room.dfeatures.get(), room.features_stride, dvalues_.output + row * dvalues_.output_stride,
+                         dvalues_.output_stride, running, room.features_stride);
+    else
+      std::fill_n(room.dfeatures.get(), running * room.features_stride, T(0));
   }
 
   // Read, then write, backwards, at one step of sequence i of the group.
-  void use_memory_backward(Index row, Index previous, Index i, const T* dreads, BackwardRoom<T>& room) const {
+  void use_memory_backward(Index t, Index position, Index i, const T* dreads, BackwardRoom<T>& room) const {
     const Plan& plan = plan_;
     const Carry<T>& carry = room.carry;
-    const T* read_heads = tape_.heads + row * tape_.heads_stride;
+    const Index row = memory_rows_.at(t, position), previous = memory_rows_.at(t - 1, position);
+    const T *memory = memory_at(t, position), *before = memory_at(t - 1, position);
+    const T* read_heads = control_.heads + rows_.at(t, position) * control_.heads_stride;
     const T* write_heads = read_heads + plan.write.first_squashed;
-    const T* memory = tape_.memory + row * tape_.memory_stride;
-    const T* before = tape_.memory + previous * tape_.memory_stride;
-    const T* read_weightings = tape_.read_weightings + row * plan.read_heads * plan.row;
-    const T* write_weightings = tape_.write_weightings + row * plan.write_heads * plan.row;
-    T* dmemory = carry.memory.get() + i * plan.width * plan.row;
     T* dread = carry.read_weightings.get() + i * plan.read_heads * plan.row;
     T* dwrite = carry.write_weightings.get() + i * plan.write_heads * plan.row;
+    T* scale = carry.scale.get() + i * plan.row;
+    T* dproducts = carry.products.get() + i * plan.write_heads * plan.row;
+    T *dsquashed = room.dsquashed.data(), *dwrite_heads = dsquashed + plan.write.first_squashed;
 
-    prefetch(before, plan);
     read_backward(dread, dreads, memory, plan);
-    std::copy_n(dreads, plan.read_heads * plan.width, &room.columns[plan.read_heads * plan.width]);
-    std::copy_n(read_weightings, plan.read_heads * plan.row, &room.rows[plan.read_heads * plan.row]);
-    address_all_backward(dmemory, dread, 2, row, previous, memory, tape_.inverse_norms + row * plan.row,
-                         tape_.read_similarity, tape_.read_weightings, read_heads, plan.read, room);
+    address_all_backward(dread, room.dproducts.data(), dsquashed, scale, room, row, previous,
+                         memory_.inverse_norms + row * plan.row, memory_.read_similarity, memory_.read_weightings,
+                         read_heads, plan.read);
+    const T* read_weightings = memory_.read_weightings + row * plan.read_heads * plan.row;
+    const T* write_weightings = memory_.write_weightings + row * plan.write_heads * plan.row;
+    const MemoryGradient<T> gradient = {
+        carry.memory.get() + i * memory_.memory_stride, memory, before, scale,
+        {read_heads, plan.read.squashed.size, room.dproducts.data()}, {dreads, plan.width, read_weightings},
+        next_keys(carry, i), write_weightings, write_heads, dwrite};
+    memory_backward(gradient, room.dkeys.data(), room.derase.data(), room.dadd.data(), plan, room.sums.get());
+    give_keys(dsquashed, room, read_heads, plan.read);
 
-    write_backward(dmemory, dwrite, room.derase.data(), room.dadd.data(), before, write_weightings, write_heads,
-                   plan, room.per_head.get());
-    address_all_backward(dmemory, dwrite, 1, row, previous, before, tape_.inverse_norms + previous * plan.row,
-                         tape_.write_similarity, tape_.write_weightings, write_heads, plan.write, room);
+    std::fill_n(scale, plan.row, T(0));
+    address_all_backward(dwrite, dproducts, dwrite_heads, scale, room, row, previous,
+                         memory_.inverse_norms + previous * plan.row, memory_.write_similarity,
+                         memory_.write_weightings, write_heads, plan.write);
+    row_products(room.dkeys.data(), plan.width, dproducts, plan.write_heads, before, plan.width, plan.row);
+    give_keys(dwrite_heads, room, write_heads, plan.write);
+    heads_backward(t, position, i, room);
+  }
+
+  // From the gradients of the squashed values to those of the linear map's. The keys are kept for the step before.
+  void heads_backward(Index t, Index position, Index i, BackwardRoom<T>& room) const {
+    const Plan& plan = plan_;
     const HeadLayout& at = plan.write.squashed;
-    T* dsquashed = room.dsquashed.data();
+    const Index row = rows_.at(t, position);
+    const T* read_heads = control_.heads + row * control_.heads_stride;
+    const T* write_heads = read_heads + plan.write.first_squashed;
+    T* dwrite_heads = room.dsquashed.data() + plan.write.first_squashed;
     for (Index h = 0; h < plan.write_heads; ++h) {
-      T* dhead = dsquashed + plan.write.first_squashed + h * at.size;
-      std::copy_n(&room.derase[h * plan.width], plan.width, dhead + at.erase);
-      std::copy_n(&room.dadd[h * plan.width], plan.width, dhead + at.add);
+      std::copy_n(write_heads + h * at.size, plan.width, &room.carry.keys[(i * plan.write_heads + h) * plan.width]);
+      std::copy_n(&room.derase[h * plan.width], plan.width, dwrite_heads + h * at.size + at.erase);
+      std::copy_n(&room.dadd[h * plan.width], plan.width, dwrite_heads + h * at.size + at.add);
     }
-    T* draw = dvalues_.heads.get() + row * dvalues_.heads_stride;
-    squash_backward(draw, dsquashed, read_heads, plan.read, false, plan);
-    squash_backward(draw + plan.write.first_raw, dsquashed + plan.write.first_squashed, write_heads, plan.write, true,
-                    plan);
+    T* draw = dvalues_.heads + row * dvalues_.heads_stride;
+    squash_backward(draw, room.dsquashed.data(), read_heads, plan.read, false, plan);
+    squash_backward(draw + plan.write.first_raw, dwrite_heads, write_heads, plan.write, true, plan);
     clip(draw, plan.raw_heads, plan);
   }
 
-  // The addressing of all heads of a kind. The memory's gradient takes `terms` outer products per head: the keys',
-  // and, where there are two, those that the caller has put behind them in room.columns and room.rows.
-  void address_all_backward(T* dmemory, T* dweightings, Index terms, Index row, Index previous, const T* memory,
-                            const T* norms, const T* similarities, const T* weightings, const T* heads,
-                            const HeadKind& kind, BackwardRoom<T>& room) const {
+  // The addressing of all heads of a kind, down to the gradients of the products k . M(i).
+  void address_all_backward(T* dweightings, T* dproducts, T* dsquashed, T* scale, BackwardRoom<T>& room, Index row,
+                            Index previous, const T* norms, const T* similarities, const T* weightings,
+                            const T* heads, const HeadKind& kind) const {
     const Plan& plan = plan_;
     const Index stride = kind.count * plan.row;
     const T* similarity = similarities + row * stride;
-    T *dsimilarity = room.rows.data(), *dsquashed = room.dsquashed.data() + kind.first_squashed;
-    for (Index h = 0; h < kind.count; ++h) {
-      address_backward(dweightings + h * plan.row, dsimilarity + h * plan.row, dsquashed + h * kind.squashed.size,
+    for (Index h = 0; h < kind.count; ++h)
+      address_backward(dweightings + h * plan.row, dproducts + h * plan.row, dsquashed + h * kind.squashed.size,
                        room.chain, weightings + row * stride + h * plan.row, similarity + h * plan.row,
                        weightings + previous * stride + h * plan.row, heads + h * kind.squashed.size, kind.squashed,
                        plan);
-      std::copy_n(heads + h * kind.squashed.size, plan.width, &room.columns[h * plan.width]);
-    }
-    cosine_similarity_backward(dsimilarity, room.dkeys.data(), room.scale.data(), similarity, memory, norms,
-                               heads, kind, plan, room.along);
+    cosine_similarity_backward(dproducts, scale, room.along.data(), similarity, norms, heads, kind, plan);
+  }
+
+  // The gradients of the keys, from the sums over the locations in room.dkeys.
+  void give_keys(T* dsquashed, const BackwardRoom<T>& room, const T* heads, const HeadKind& kind) const {
+    const Index size = kind.squashed.size;
     for (Index h = 0; h < kind.count; ++h)
-      std::copy_n(&room.dkeys[h * plan.width], plan.width, dsquashed + h * kind.squashed.size);
-    memory_gradient(dmemory, memory, room.scale.data(), room.columns.data(), room.rows.data(),
-                    terms * kind.count, plan);
+      for (Index m = 0; m < plan_.width; ++m)
+        dsquashed[h * size + m] = room.dkeys[h * plan_.width + m] - heads[h * size + m] * room.along[h];
   }
 
   void control_backward(Index t, Index begin, Index running, BackwardRoom<T>& room, T* dx) const {
@@ -448,23 +602,23 @@ class Backward {
     const Index row = rows_.at(t, begin), previous = rows_.at(t - 1, begin), units = plan_.units;
     const Index stride = dvalues_.controller_stride;
     for (Index l = plan_.layers - 1; l >= 0; --l) {
-      T* dvalues = dvalues_.controller[l].get() + row * stride;
+      T* dvalues = dvalues_.controller[l] + row * stride;
       for (Index i = 0; i < running; ++i) {
         T* d = dh + i * dh_stride;
         if (!plan_.lstm) {
-          feedforward_backward(dvalues + i * stride, d, tape_.features + (row + i) * tape_.features_stride, units);
+          feedforward_backward(dvalues + i * stride, d, control_.features + (row + i) * control_.features_stride, units);
           clip(dvalues + i * stride, plan_.gates, plan_);
           continue;
         }
         for (Index u = 0; u < units; ++u) d[u] += carry.hidden[l][i * units + u];
         lstm_backward(dvalues + i * stride, carry.cell[l].get() + i * units, d,
-                      tape_.gates[l] + (row + i) * tape_.gates_stride,
-                      tape_.cell[l] + (row + i) * tape_.hidden_stride,
-                      tape_.cell[l] + (previous + i) * tape_.hidden_stride, units, room.tanh_cell);
+                      control_.gates[l] + (row + i) * control_.gates_stride,
+                      control_.cell[l] + (row + i) * control_.hidden_stride,
+                      control_.cell[l] + (previous + i) * control_.hidden_stride, units, room.tanh_cell);
         clip(dvalues + i * stride, plan_.gates, plan_);
       }
-      const Index seen_stride = tape_.seen_stride[l], below = plan_.below(l);
-      controller_[l].apply(dseen, seen_stride, dvalues, stride, running, seen_stride);
+      const Index seen_stride = control_.seen_stride[l], below = plan_.below(l);
+      maps_.controller[l].apply(dseen, seen_stride, dvalues, stride, running, seen_stride);
       for (Index i = 0; i < running; ++i) {
         const T* d = dseen + i * seen_stride;
         if (plan_.lstm) std::copy_n(d + below, units, carry.hidden[l].get() + i * units);
@@ -474,83 +628,124 @@ class Backward {
         }
         const Index reads = plan_.read_heads * plan_.width;
         std::copy_n(d + plan_.inputs, reads, carry.reads.get() + i * reads);
-        const Index to = (t * Index(rows_.order.size()) + rows_.order[begin + i]) * plan_.inputs;
+        const Index to = (t * Index(order_.sequence.size()) + order_.sequence[begin + i]) * plan_.inputs;
         if (dx) std::copy_n(d, plan_.inputs, dx + to);
       }
     }
   }
 
   const Plan& plan_;
+  const Order& order_;
+  const Maps<T>& maps_;
+  const MemoryTapeOf<const T*>& memory_;
+  const MemoryRows& memories_;
+  const Rows& memory_rows_;
+  const ControlTapeOf<const T*>& control_;
   const Rows& rows_;
-  const ConstTape<T>& tape_;
   const ValueGradients<T>& dvalues_;
-  Packed<T> heads_, output_;
-  std::vector<Packed<T>> controller_;
 };
 
-// The weights' gradients, from the rows of all steps. Threads share the outputs of each map, so that every sum runs
+// The weights' gradients, from the rows of all steps, in pieces: some outputs of one map each, so that every sum runs
 // over the rows in their order.
 template <typename T>
-void weight_gradients(const Plan& plan, const Batch& batch, Index rows, const ConstTape<T>& tape,
-                      const ValueGradients<T>& dvalues, const WeightGradients<T>& dweights) {
+class WeightSums {
+ public:
+  WeightSums(const Plan& plan, Index sequences, Index rows, const ControlTapeOf<const T*>& tape,
+             const ValueGradients<T>& dvalues, const WeightGradients<T>& dweights)
+      : start_(sequences), rows_(rows) {
+    add({dweights.heads, dvalues.heads, tape.features, dvalues.heads_stride, tape.features_stride, plan.raw_heads,
+         plan.units});
+    add({dweights.output, dvalues.output, tape.features, dvalues.output_stride, tape.features_stride, plan.outputs,
+         plan.features});
+    for (Index l = 0; l < plan.layers; ++l)
+      add({dweights.controller[l], dvalues.controller[l], tape.seen[l], dvalues.controller_stride,
+           tape.seen_stride[l], plan.gates, plan.seen(l)});
+  }
+
+  Index count() const { return Index(pieces_.size()); }
+
+  void operator()(Index, Index piece) const {
+    const auto& [map, first] = pieces_[piece];
+    weight_gradient(map.gradient.weight, map.gradient.bias, map.dy + start_ * map.dy_stride, map.dy_stride,
+                    map.x + start_ * map.x_stride, map.x_stride, rows_ - start_, map.inputs, first,
+                    std::min(first + kShare, map.outputs));
+  }
+
+ private:
+  static constexpr Index kShare = 16;
+
   struct Map {
     LinearOf<T*> gradient;
     const T *dy, *x;
     Index dy_stride, x_stride, outputs, inputs;
   };
-  std::vector<Map> maps = {{dweights.heads, dvalues.heads.get(), tape.features, dvalues.heads_stride,
-                            tape.features_stride, plan.raw_heads, plan.units},
-                           {dweights.output, dvalues.output.get(), tape.features, dvalues.output_stride,
-                            tape.features_stride, plan.outputs, plan.features}};
-  for (Index l = 0; l < plan.layers; ++l)
-    maps.push_back({dweights.controller[l], dvalues.controller[l].get(), tape.seen[l], dvalues.controller_stride,
-                    tape.seen_stride[l], plan.gates, plan.seen(l)});
-  constexpr Index share = 16;
-  struct Piece {
-    const Map* map;
-    Index first;
-  };
-  std::vector<Piece> pieces;
-  for (const Map& map : maps)
-    for (Index first = 0; first < map.outputs; first += share) pieces.push_back({&map, first});
-  const Index start = batch.sequences;  // the start rows belong to no step
-  parallel_for(Index(pieces.size()), batch.threads, [&](Index p) {
-    const Map& map = *pieces[p].map;
-    weight_gradient(map.gradient.weight, map.gradient.bias, map.dy + start * map.dy_stride, map.dy_stride,
-                    map.x + start * map.x_stride, map.x_stride, rows - start, map.inputs, pieces[p].first,
-                    std::min(pieces[p].first + share, map.outputs));
-  });
-}
+
+  void add(const Map& map) {
+    for (Index first = 0; first < map.outputs; first += kShare) pieces_.emplace_back(map, first);
+  }
+
+  Index start_, rows_;  // the start rows belong to no step
+  std::vector<std::pair<Map, Index>> pieces_;
+};
 
 // Rows of a tape, whatever the lengths.
 inline Index tape_rows(Index steps, Index sequences, bool keep) { return sequences * (keep ? steps + 1 : 2); }
 
 template <typename T>
 void forward(const Sizes& sizes, const Batch& batch, const Weights<T>& weights, const SequencesOf<const T*>& x,
-             const State<T>& start, bool keep, T* tape_data, T* logits, const MutableState<T>& final) {
+             const State<T>& start, bool keep, T* tape, T* logits, const MutableState<T>& final) {
   const Plan plan(sizes);
-  const Rows rows(batch, keep);
-  const Tape<T> tape(plan, tape_rows(batch.steps, batch.sequences, keep), tape_data);
-  const Forward<T> pass(plan, rows, weights, x, tape);
-  for_each_group<ForwardRoom<T>>(plan, batch, [&](ForwardRoom<T>& room, Index begin, Index end) {
-    for (Index p = begin; p < end; ++p) pass.begin(p, start);
-    pass.run(room, begin, end, logits);
+  const Order order(batch);
+  const Rows rows(order, 0, batch.sequences, keep);
+  Shelf<T*> shelf = {tape_rows(batch.steps, batch.sequences, keep), tape};
+  const MemoryTapeOf<T*> memory(plan, shelf, shelf.rows);
+  const ControlTapeOf<T*> control(plan, shelf);
+  const MemoryRows memories(rows);
+  Maps<T> maps = forward_maps<T>(plan);
+  pack_forward(maps, weights);
+  const Forward<T> pass(plan, order, maps, x, {memory, memories, rows, control, rows});
+  const auto all = [](Index, Index) { return true; };
+  const auto copy = [&](Index t, Index position, const T* from) {
+    std::copy_n(from, plan.outputs, logits + (t * batch.sequences + order.sequence[position]) * plan.outputs);
+  };
+  std::vector<ForwardRoom<T>> rooms;
+  make_rooms(rooms, plan, batch);
+  const auto work = group_work(batch, rooms, [&](ForwardRoom<T>& room, Index begin, Index end) {
+    for (Index p = begin; p < end; ++p) pass.begin(p, start, order.sequence[p]);
+    pass.run(room, begin, end, all, copy);
     for (Index p = begin; p < end; ++p) pass.end(p, final);
   });
+  Phase groups(groups_of(batch), work);
+  run_parallel(batch.threads, groups);
 }
 
 template <typename T>
-void backward(const Sizes& sizes, const Batch& batch, const Weights<T>& weights, const T* tape_data, const T* dlogits,
+void backward(const Sizes& sizes, const Batch& batch, const Weights<T>& weights, const T* tape, const T* dlogits,
               const State<T>& dfinal, T* dx, const WeightGradients<T>& dweights, const MutableState<T>& dstart) {
   const Plan plan(sizes);
-  const Rows rows(batch, true);
-  const ConstTape<T> tape(plan, tape_rows(batch.steps, batch.sequences, true), tape_data);
-  const ValueGradients<T> dvalues(plan, rows.total);
-  const Backward<T> pass(plan, rows, weights, tape, dvalues);
-  for_each_group<BackwardRoom<T>>(plan, batch, [&](BackwardRoom<T>& room, Index begin, Index end) {
-    pass.run(room, begin, end, dlogits, dfinal, dx, dstart);
+  const Order order(batch);
+  const Rows rows(order, 0, batch.sequences, true);
+  Shelf<const T*> shelf = {tape_rows(batch.steps, batch.sequences, true), tape};
+  const MemoryTapeOf<const T*> memory(plan, shelf, shelf.rows);
+  const ControlTapeOf<const T*> control(plan, shelf);
+  const Buffer<T> values = buffer<T>(elements<ValueGradients<T>, T>(plan, rows.total));
+  Shelf<T*> value_shelf = {rows.total, values.get()};
+  const ValueGradients<T> dvalues(plan, value_shelf);
+  const MemoryRows memories(rows);
+  Maps<T> maps = backward_maps<T>(plan);
+  pack_backward(maps, weights);
+  const Backward<T> pass(plan, order, maps, {memory, memories, rows, control, rows}, dvalues);
+  const auto nothing_lost = [](Index, Index, Index) {};
+  std::vector<BackwardRoom<T>> rooms;
+  make_rooms(rooms, plan, batch);
+  const auto work = group_work(batch, rooms, [&](BackwardRoom<T>& room, Index begin, Index end) {
+    pass.take_logits(begin, end, dlogits);
+    pass.run(room, begin, end, dfinal, dx, nothing_lost);
+    for (Index p = begin; p < end; ++p) pass.give_start(room.carry, p - begin, order.sequence[p], dstart);
   });
-  weight_gradients(plan, batch, rows.total, tape, dvalues, dweights);
+  const WeightSums<T> sums(plan, batch.sequences, rows.total, control, dvalues, dweights);
+  Phase groups(groups_of(batch), work), weight_sums(sums.count(), sums);
+  run_parallel(batch.threads, groups, weight_sums);
 }
 
 // One head kind's part of the record, for one step of one sequence; `to` counts (time, batch).
@@ -576,18 +771,21 @@ void record_heads(const HeadRecord<T>& record, Index to, const T* heads, const T
 }
 
 template <typename T>
-void record(const Sizes& sizes, const Batch& batch, const T* tape_data, const Record<T>& out) {
+void record(const Sizes& sizes, const Batch& batch, const T* tape, const Record<T>& out) {
   const Plan plan(sizes);
-  const Rows rows(batch, true);
-  const ConstTape<T> tape(plan, tape_rows(batch.steps, batch.sequences, true), tape_data);
+  const Order order(batch);
+  const Rows rows(order, 0, batch.sequences, true);
+  Shelf<const T*> shelf = {tape_rows(batch.steps, batch.sequences, true), tape};
+  const MemoryTapeOf<const T*> memory(plan, shelf, shelf.rows);
+  const ControlTapeOf<const T*> control(plan, shelf);
   const FlushDenormals mode;
   Chain<T> chain(plan);
   const Index width = plan.width;
   for (Index p = 0; p < batch.sequences; ++p)
-    for (Index t = 0; t < rows.length[p]; ++t) {
-      const Index row = rows.at(t, p), previous = rows.at(t - 1, p), to = t * batch.sequences + rows.order[p];
-      const T* features = tape.features + row * tape.features_stride;
-      const T* heads = tape.heads + row * tape.heads_stride;
+    for (Index t = 0; t < order.length[p]; ++t) {
+      const Index row = rows.at(t, p), previous = rows.at(t - 1, p), to = t * batch.sequences + order.sequence[p];
+      const T* features = control.features + row * control.features_stride;
+      const T* heads = control.heads + row * control.heads_stride;
       std::copy_n(features, plan.units, out.hidden + to * plan.units);
       std::copy_n(features + plan.units, plan.read_heads * width, out.reads + to * plan.read_heads * width);
       const HeadLayout& at = plan.write.squashed;
@@ -602,10 +800,10 @@ void record(const Sizes& sizes, const Batch& batch, const T* tape_data, const Re
         record_heads(record, to, heads + heads_kind.first_squashed, similarity + row * stride,
                      weightings + previous * stride, weightings + row * stride, heads_kind, plan, chain);
       };
-      kind(out.read, tape.read_similarity, tape.read_weightings, plan.read);
-      kind(out.write, tape.write_similarity, tape.write_weightings, plan.write);
+      kind(out.read, memory.read_similarity, memory.read_weightings, plan.read);
+      kind(out.write, memory.write_similarity, memory.write_weightings, plan.write);
       if (out.memory)
-        transpose_out(out.memory + to * plan.locations * width, tape.memory + row * tape.memory_stride, plan);
+        transpose_out(out.memory + to * plan.locations * width, memory.memory + row * memory.memory_stride, plan);
     }
 }
 

@@ -206,8 +206,7 @@ struct Math<double> {
 template <typename T>
 inline Vec<T> exp(Vec<T> x) {
   using M = Math<T>;
-  const Vec<T> clamped =
-      min<T>(broadcast<T>(M::exp_highest), max<T>(broadcast<T>(M::exp_lowest), x));
+  const Vec<T> clamped = min<T>(broadcast<T>(M::exp_highest), x);  // below, the last line takes care
   const Vec<T> shifted = clamped * T(1.4426950408889634074) + M::round_magic;
   const Vec<T> n = shifted - M::round_magic;
   const Vec<T> r = clamped - n * M::ln2_high - n * M::ln2_low;
