@@ -210,6 +210,16 @@ def test_help_lists_the_commands() -> None:
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
+def test_the_papers_protocol_can_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    listed = {}
+    for options in ([], ["--paper"]):
+        assert main(["train", "priority-sort", "--settings", *options]) == 0
+        listed[bool(options)] = capsys.readouterr().out
+    assert re.search(r"training.sequences\s*=?\s*1000000", listed[True])
+    assert re.search(r"optimiser.backward_clip\s*=?\s*0.0", listed[True])
+    assert re.search(r"optimiser.backward_clip\s*=?\s*1.0", listed[False])
+
+
 def test_settings_are_listed_with_their_documentation(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", "copy", "--settings", "--set", "model.shifts=0,1"]) == 0
     listed = capsys.readouterr().out

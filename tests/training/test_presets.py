@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from ntm.config import NTMConfig
 from ntm.tasks import TASKS, AssociativeRecall, Copy, register
-from ntm.training import MODELS, TABLES, paper_network, paper_settings
+from ntm.training import MODELS, TABLES, paper_network, paper_settings, settings_for
 
 
 def test_the_tables_hold_every_task_and_model_once() -> None:
@@ -59,3 +61,26 @@ def test_unknown_names_are_refused_with_a_suggestion(task: str, model: str, mess
         paper_settings(task, model)
     with pytest.raises(ValueError, match=message):
         paper_network(task, model)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("task", TASKS)
+def test_our_settings_differ_from_the_papers_in_the_training_alone(task: str, model: str) -> None:
+    ours, theirs = settings_for(task, model), paper_settings(task, model)
+    if model == "lstm":
+        assert ours == theirs
+        return
+    assert ours.task == theirs.task
+    assert replace(ours.model, start_memory="constant") == theirs.model
+    optimiser = replace(ours.optimiser, halve_every=0, halve_after=0, backward_clip=0.0)
+    rate = theirs.optimiser.learning_rate
+    assert replace(optimiser, learning_rate=rate) == theirs.optimiser
+    assert ours.optimiser.backward_clip > 0
+    assert ours.optimiser.rate_after(ours.training.sequences) < ours.optimiser.learning_rate / 10
+
+
+def test_a_task_of_yours_is_trained_as_copy_is() -> None:
+    class Mine(Copy):
+        name = "mine"
+
+    assert settings_for(Mine()).optimiser == settings_for("copy").optimiser
