@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ntm.bench import command as bench
+from ntm.reproduction import command as reproduction
+from ntm.scale import command as sweep
+from ntm.studio import command as studio
 
 if TYPE_CHECKING:
     from ntm.tasks import Batch, Task
@@ -102,8 +105,21 @@ def _parser() -> tuple[argparse.ArgumentParser, Iterable[str]]:
     _add_eval_options(add("eval", _eval, "Measure a trained network on fresh sequences"))
     _add_analyse_options(add("analyse", _analyse, "What the heads of a trained network do"))
     _add_figures_options(add("figures", _figures, "The paper's figures, from your runs"))
+    studio.add_trace_arguments(
+        add("trace", studio.run_trace, "What a trained network does, as a page in one file")
+    )
+    studio.add_studio_arguments(
+        add("studio", studio.run_studio, "Open a page to draw problems and watch training on")
+    )
     _add_json(add("params", _params, "The paper's tables of sizes, and ours beside them"))
     _add_json(add("info", _info, "Versions, engines and why, vector instructions, threads"))
+    sweep.add_arguments(add("sweep", sweep.run, "Train a grid of runs, here or on a Ray cluster"))
+    reproduction.add_reproduce_arguments(
+        add("reproduce", reproduction.run_reproduce, "All of the paper's section 4, in one report")
+    )
+    reproduction.add_results_arguments(
+        add("results", reproduction.run_results, "Tables and figures of your runs, in a folder")
+    )
     bench.add_arguments(add("bench", bench.run, "Speed, as ratios measured in one run"))
     demo = add("demo", _demo, "Train on copy for half a minute and show how it generalises")
     demo.add_argument("--out", type=Path, default=Path("demo"), help="folder for the picture")
@@ -119,7 +135,8 @@ def _add_train_options(parser: argparse.ArgumentParser) -> None:
     add("task", metavar="TASK", nargs="?", help=_TASK_NAMES)
     add("--model", help=f"{_MODEL_NAMES} (default: ntm-ff)")
     add("--seed", help="decides the initial weights and all data (default: 1)")
-    add("--sequences", help="sequences to train on (default: as many as in the paper)")
+    add("--sequences", help="sequences to train on (default: as many as the task needs)")
+    add("--paper", action="store_true", help="the paper's own protocol, as far as it is known")
     add("--batch-size", help="sequences per update (default: 1, as in the paper)")
     add("--engine", help="auto, native or reference (default: auto)")
     add("--run", type=Path, metavar="DIR", help="run folder (default: runs/TASK-MODEL-SEED)")
@@ -164,27 +181,31 @@ def _add_figures_options(parser: argparse.ArgumentParser) -> None:
 
 def _train(options: argparse.Namespace) -> int:
     from ntm.training import make_progress, train
+    from ntm.training.parallel import check_shares, leads
 
     with _reading_arguments():
         settings, folder = _requested(options)
+        check_shares(settings.training.batch_size)
     if options.settings:
         _print_settings(settings)
         return 0
     result = train(settings, folder, resume=options.resume, progress=make_progress())
-    print(_summary(result, folder))
+    if leads():
+        print(_summary(result, folder))
     return 0 if result.signal is None else 128 + result.signal
 
 
 def _requested(options: argparse.Namespace) -> tuple["Settings", Path]:
     """The settings and the folder that the options mean."""
-    from ntm.training import Run, paper_settings
+    from ntm.training import Run, paper_settings, settings_for
 
     typed = _typed_settings(options)
     if options.task is None:
         if not (options.resume and options.run):
             raise ValueError(f"Name a task: {_TASK_NAMES}; or resume a run: --run DIR --resume.")
         return Run(options.run).settings.changed(typed), options.run
-    settings = paper_settings(options.task, options.model or "ntm-ff").changed(typed)
+    preset = paper_settings if options.paper else settings_for
+    settings = preset(options.task, options.model or "ntm-ff").changed(typed)
     name = f"{options.task}-{settings.model_name}-{settings.training.seed}"
     folder = options.run or Path("runs") / name
     if options.resume and Run.exists(folder):

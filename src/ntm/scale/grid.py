@@ -1,0 +1,178 @@
+"""A TOML file that describes many runs, as jobs: every combination of its lists.
+
+    tasks = ["copy", "repeat-copy"]
+    models = ["ntm-ff", "lstm"]
+    seeds = [1, 2, 3]
+
+    [optimiser]
+    learning_rate = [1e-4, 3e-5]
+
+    [training]
+    sequences = 20_000
+
+    [training.repeat-copy]
+    sequences = 50_000
+
+A table is a section of the settings; a table within it, named after a task or a model, holds for
+that one alone. What stands in a list is part of the folders' names, so that a list can grow later.
+"""
+
+import itertools
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ntm.scale.jobs import Job, require_own_folders
+from ntm.training import Settings, settings_for
+from ntm.training.fields import named_field, unknown
+from ntm.training.settings import SECTIONS
+
+_LISTS = {"tasks": None, "models": ["ntm-ff"], "seeds": [1]}
+
+
+def read_grid(file: str | Path, folder: str | Path) -> list[Job]:
+    """The jobs of a TOML file, each in a folder of its own below `folder`.
+
+    A key that does not exist, a value that cannot be, an empty list or a run that comes up twice is
+    a ValueError whose sentence names it.
+    """
+    try:
+        data = tomllib.loads(Path(file).read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ValueError(f"There is no file {file}.") from error
+    except ValueError as error:  # not TOML, or not even text
+        raise ValueError(f"{file} is not TOML: {error}.") from error
+    try:
+        return jobs_of(data, folder)
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from error
+
+
+def jobs_of(data: Mapping[str, Any], folder: str | Path) -> list[Job]:
+    """The jobs that the parsed file means: all first seeds come before any second one."""
+    for key in data:
+        if key not in {*_LISTS, *SECTIONS}:
+            raise ValueError(unknown("key of a sweep", key, (*_LISTS, *SECTIONS)))
+    tasks, models, seeds = (_list(data, name) for name in _LISTS)
+    _check_tables(data, [*tasks, *models])
+    pairs = list(itertools.product(tasks, models))
+    grids = [_combinations(data, task, model) for task, model in pairs]
+    jobs = [
+        Job(settings, Path(folder) / name)
+        for seed in seeds
+        for pair, grid in zip(pairs, grids, strict=True)
+        for name, settings in _runs(pair, grid, seed)
+    ]
+    _require_different(jobs)
+    return jobs
+
+
+class Setting(NamedTuple):
+    """A value for one setting."""
+
+    key: str
+    """section.name"""
+    text: str
+    """The value as it would be typed."""
+    listed: bool
+    """Whether it is one of a list, and so part of the folder's name."""
+
+
+def _list(data: Mapping[str, Any], name: str) -> list[Any]:
+    values = data.get(name, _LISTS[name])
+    if values is None:
+        raise ValueError(f'The file lacks its {name}, such as {name} = ["copy"].')
+    if not isinstance(values, list):
+        raise ValueError(f"{name} is {values!r}; write a list, such as {name} = [{values!r}].")
+    if not values:
+        raise ValueError(f"{name} is an empty list; without any there is nothing to run.")
+    return values
+
+
+def _check_tables(data: Mapping[str, Any], names: Sequence[Any]) -> None:
+    for section in SECTIONS:
+        table = data.get(section, {})
+        if not isinstance(table, dict):
+            raise ValueError(f"{section} is {table!r}; write a table, [{section}].")
+        for name, value in table.items():
+            if isinstance(value, dict) and name not in names:
+                raise ValueError(
+                    f"[{section}.{name}] is named after neither a task nor a model of this sweep: "
+                    f"{', '.join(map(str, names))}."
+                )
+
+
+def _combinations(data: Mapping[str, Any], task: Any, model: Any) -> list[tuple[Setting, ...]]:
+    """All combinations of the settings that hold for a task and a model."""
+    base = settings_for(str(task), str(model))
+    values: dict[str, Any] = {}
+    for section in SECTIONS:
+        table = data.get(section, {})
+        own = [inner for name, inner in table.items() if name in {task, model}]
+        general = {name: value for name, value in table.items() if not isinstance(value, dict)}
+        for settings in (general, *own):
+            values |= {f"{section}.{name}": value for name, value in settings.items()}
+    with_choices = (_choices(base, key, value) for key, value in values.items())
+    return list(itertools.product(*with_choices))
+
+
+def _choices(base: Settings, key: str, value: Any) -> list[Setting]:
+    section, _, name = key.partition(".")
+    owner = getattr(base, section)
+    try:
+        named_field(type(owner), section, name)
+    except ValueError as error:
+        raise ValueError(f"{base.task.name} with {base.model_name}: {error}") from error
+    if key == "training.seed":
+        raise ValueError("training.seed is what seeds = [1, 2, 3] at the top of the file is for.")
+    # For a setting that is itself several numbers, such as model.shifts, [-1, 0, 1] is one value.
+    several = isinstance(getattr(owner, name), tuple)
+    listed = isinstance(value, list) and not (several and not _is_nested(value))
+    if value == []:
+        raise ValueError(f"{key} is an empty list; without any value there is nothing to run.")
+    return [Setting(key, _as_text(choice), listed) for choice in (value if listed else [value])]
+
+
+def _is_nested(values: Sequence[Any]) -> bool:
+    return any(isinstance(value, list | str) for value in values)
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _runs(
+    pair: tuple[str, str], grid: Sequence[tuple[Setting, ...]], seed: Any
+) -> Iterator[tuple[str, Settings]]:
+    """The folder names and settings of one task and model, for one seed."""
+    task, model = pair
+    base = settings_for(task, model)
+    for combination in grid:
+        # Written down, because sums of floating-point numbers depend on the threads that make them.
+        texts = {"training.threads": "1", "training.seed": str(seed)}
+        texts |= {setting.key: setting.text for setting in combination}
+        axes = [
+            f"{setting.key.partition('.')[2]}={setting.text}"
+            for setting in combination
+            if setting.listed
+        ]
+        name = re.sub(r"[^\w.,=+-]", "_", "-".join([task, model, str(seed), *axes]))
+        try:
+            settings = base.changed(texts)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name}: {error}") from error
+        yield name, settings
+
+
+def _require_different(jobs: Sequence[Job]) -> None:
+    seen: dict[Settings, str] = {}
+    for job in jobs:
+        if (other := seen.setdefault(job.settings, job.name)) != job.name:
+            raise ValueError(f"{other} and {job.name} are the same run; list each value once.")
+    if len(seen) < len(jobs):
+        raise ValueError("The same run comes up twice; list each task, model, seed and value once.")
+    require_own_folders(jobs)

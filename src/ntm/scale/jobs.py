@@ -1,0 +1,203 @@
+"""A job: the settings and the folder of a run that is wanted, where it stands, how it ended."""
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from safetensors import SafetensorError, safe_open
+
+from ntm.training import FolderError, Run, RunError, Settings, read_metrics
+from ntm.training.progress import Status
+from ntm.training.run import open_run
+
+Ended = Literal["finished", "failed", "interrupted"]
+State = Literal["waiting", "running", "finished", "failed", "interrupted"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run: what to train, and the folder to do it in."""
+
+    settings: Settings
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """What to call it: the name of its folder."""
+        return self.folder.name
+
+    @property
+    def sequences(self) -> int:
+        """Sequences to train on, in whole batches."""
+        chosen = self.settings.training
+        return math.ceil(chosen.sequences / chosen.batch_size) * chosen.batch_size
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a job ended."""
+
+    job: Job
+    state: Ended
+    """finished, failed, or interrupted: stopped in good order, and to be gone on with."""
+    reason: str | None
+    """Why it did not finish, as a sentence; None if it did."""
+    sequences: int
+    """Sequences trained on."""
+    bits: float | None
+    """Mean cost per sequence in the last report."""
+    best_bits: float | None
+    """The lowest validation cost."""
+    seconds: float
+    """Time spent training, over all processes that had a part in the run."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The outcome as plain data."""
+        settings = self.job.settings
+        return {
+            "folder": str(self.job.folder),
+            "task": settings.task.name,
+            "model": settings.model_name,
+            "seed": settings.training.seed,
+            "state": self.state,
+            "reason": self.reason,
+            "sequences": self.sequences,
+            "bits": self.bits,
+            "best_bits": self.best_bits,
+            "seconds": self.seconds,
+        }
+
+
+Facts = Mapping[str, Any]
+"""What an `Outcome` says of its job as plain data, at least `state` and `reason`."""
+
+INTERRUPTED: Facts = {"state": "interrupted", "reason": "Interrupted."}
+
+
+def failure(reason: str) -> Facts:
+    """The facts of a job that failed."""
+    return {"state": "failed", "reason": reason}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a job stands while others go on."""
+
+    job: Job
+    state: State = "waiting"
+    sequences: int = 0
+    """Sequences trained on so far, of `job.sequences`."""
+    bits: float | None = None
+    """Mean cost per sequence lately; None before there is any."""
+    speed: float = 0.0
+    """Sequences per second, lately; 0 unless it is running."""
+    reason: str | None = None
+    """Why it failed or was interrupted, or that it has been started again."""
+
+
+class Board:
+    """Where all jobs stand. Executors write on it, callers read it.
+
+    Making one reads the folders of the jobs: what is finished is taken as it is, and a folder that
+    holds another run is an error before anything has begun.
+    """
+
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        require_own_folders(jobs)
+        self.standings = [Standing(job) for job in jobs]
+        self._outcomes: dict[int, Outcome] = {}
+        for number, job in enumerate(jobs):
+            self._read_folder(number, job)
+
+    @property
+    def open(self) -> list[int]:
+        """The numbers of the jobs that have not ended."""
+        return [n for n in range(len(self.standings)) if n not in self._outcomes]
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """How the jobs ended, in their order; those that were never begun count as interrupted."""
+        for number in self.open:
+            self.settle(number, INTERRUPTED)
+        return [self._outcomes[number] for number in range(len(self.standings))]
+
+    def job(self, number: int) -> Job:
+        """The job of that number."""
+        return self.standings[number].job
+
+    def begin(self, number: int, reason: str | None = None) -> None:
+        """A job has been given to a worker, again if there is a reason."""
+        self.standings[number] = replace(self.standings[number], state="running", reason=reason)
+
+    def update(self, number: int, status: Status) -> None:
+        """A running job has come further."""
+        self.standings[number] = replace(
+            self.standings[number],
+            state="running",
+            sequences=status.sequences,
+            bits=status.bits,
+            speed=status.speed,
+        )
+
+    def settle(self, number: int, facts: Facts) -> None:
+        """A job has ended; what the facts leave open is as it stands."""
+        now = self.standings[number]
+        known = {"sequences": now.sequences, "bits": now.bits, "best_bits": None, "seconds": 0.0}
+        outcome = Outcome(now.job, **{**known, **facts})
+        self._outcomes[number] = outcome
+        self.standings[number] = Standing(
+            outcome.job, outcome.state, outcome.sequences, outcome.bits, 0.0, outcome.reason
+        )
+
+    def _read_folder(self, number: int, job: Job) -> None:
+        if not Run.exists(job.folder):
+            return
+        run = open_run(job.folder, job.settings, resume=True)
+        trained = _trained_sequences(run)
+        if trained > job.sequences:
+            raise FolderError(
+                f"{job.folder} was trained on {trained:,} sequences, more than the "
+                f"{job.sequences:,} asked for; ask for as many, or choose another folder."
+            )
+        lines = [line for line in read_metrics(run.metrics) if line["sequences"] <= trained]
+        last = lines[-1] if lines else {}
+        self.standings[number] = Standing(job, "waiting", trained, last.get("bits"))
+        if trained == job.sequences or _is_solved(job.settings, trained, lines):
+            validations = [line["validation_bits"] for line in lines if "validation_bits" in line]
+            best, seconds = min(validations, default=None), last.get("seconds", 0.0)
+            facts = {"state": "finished", "reason": None, "best_bits": best, "seconds": seconds}
+            self.settle(number, facts)
+
+
+def require_own_folders(jobs: Iterable[Job]) -> None:
+    """Refuse two jobs in one folder."""
+    seen: set[Path] = set()
+    for job in jobs:
+        folder = job.folder.resolve()
+        if folder in seen:
+            raise ValueError(f"Two jobs have the folder {job.folder}; give each its own.")
+        seen.add(folder)
+
+
+def _trained_sequences(run: Run) -> int:
+    """Sequences that the newest weights of a run have seen."""
+    file = run.weights_file("latest")
+    if not file.exists():
+        return 0
+    try:
+        with safe_open(file, framework="numpy") as opened:
+            facts = json.loads((opened.metadata() or {}).get("ntm", "{}"))
+    except (SafetensorError, ValueError) as error:
+        raise RunError(f"{file} does not hold the weights of a run: {error}") from error
+    return int(facts.get("sequences", 0))
+
+
+def _is_solved(settings: Settings, trained: int, lines: Sequence[dict[str, Any]]) -> bool:
+    chosen = settings.training
+    if not (chosen.stop_when_solved and lines and lines[-1]["sequences"] == trained):
+        return False
+    worse = (line["sequences"] for line in reversed(lines) if line["bits"] >= chosen.solved_bits)
+    return trained - int(next(worse, 0)) >= chosen.solved_window

@@ -1,0 +1,264 @@
+"""Jobs on a Ray cluster: tasks that ship their checkpoints home.
+
+A task trains in a scratch folder of whatever node it is on. Whenever it has saved, it ships the
+files to the ledger, an actor on the node of the sweep, and the sweep writes them into the run's
+folder. When a worker or a node dies, Ray starts its tasks again elsewhere, and they go on from what
+they had shipped. No file system is shared, and the run folders can be resumed, with Ray or without,
+whatever becomes of the cluster.
+"""
+
+import logging
+import os
+import tempfile
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from ntm.scale.jobs import INTERRUPTED, Board, Facts, failure
+from ntm.scale.parcels import Parcel, newest_record, pack, unpack
+from ntm.scale.worker import request_for, train_request
+from ntm.training import RunError
+from ntm.training.progress import Silent, Status
+
+RETRIES = 3
+_REPORTS = 500  # in a second, of all tasks together: what one Python process answers at leisure
+
+
+class News(NamedTuple):
+    """What tasks have told since the ledger was last asked, by the number of the job."""
+
+    starts: dict[int, int]
+    """How often a task has begun."""
+    statuses: dict[int, Status]
+    parcels: dict[int, Parcel]
+
+
+class Ledger:
+    """The newest parcel of every run, and what is new since the sweep last asked."""
+
+    def __init__(self) -> None:
+        self._parcels: dict[int, Parcel] = {}
+        self._sequences: dict[int, int] = {}
+        self._starts: dict[int, int] = {}
+        self._news = News({}, {}, {})
+
+    def keep(self, number: int, parcel: Parcel) -> None:
+        """What the task is to go on from."""
+        self._parcels[number] = parcel
+
+    def begin(self, number: int) -> Parcel | None:
+        """A task has begun, perhaps again; what it goes on from."""
+        self._starts[number] = self._starts.get(number, 0) + 1
+        self._news.starts[number] = self._starts[number]
+        return self._parcels.get(number)
+
+    def report(self, number: int, status: Status, parcel: Parcel | None) -> None:
+        """A task has come further, and may have saved."""
+        self._news.statuses[number] = status
+        # A node that was taken for dead may still send what its successor is already beyond.
+        if parcel is not None and status.sequences >= self._sequences.get(number, 0):
+            self._sequences[number] = status.sequences
+            self._parcels[number] = self._news.parcels[number] = parcel
+
+    def news(self) -> News:
+        """What is new."""
+        news, self._news = self._news, News({}, {}, {})
+        return news
+
+    def forget(self, number: int) -> None:
+        """A run has ended and is at home."""
+        self._parcels.pop(number, None)
+
+
+def train_on_node(
+    ledger: Any, number: int, request: dict[str, Any], interval: float
+) -> tuple[Facts, Parcel]:
+    """The task: train a job in a scratch folder; the facts of its outcome, and the folder.
+
+    interval: seconds between two reports to the ledger.
+    """
+    with tempfile.TemporaryDirectory(prefix="ntm-") as scratch, Line() as line:
+        folder = Path(scratch) / "run"
+        unpack(line.call(ledger.begin, number).result() or {}, folder)
+        report = partial(line.call, ledger.report, number)
+        shipping = _Shipping(report, folder, interval)
+        facts = train_request(request | {"folder": str(folder)}, shipping)
+        reason = facts["reason"] and facts["reason"].replace(str(folder), request["folder"])
+        return {**facts, "reason": reason}, pack(folder)
+
+
+class Line:
+    """Calls of an actor from a thread of their own, one after the other.
+
+    When the main thread of a task waits for an answer, Ray gives its core to another task.
+    """
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._thread.shutdown()
+
+    def call(self, method: Any, *arguments: Any) -> Future[Any]:
+        """Call a method of an actor; its answer will be in the future."""
+        import ray
+
+        return self._thread.submit(lambda: ray.get(method.remote(*arguments)))
+
+
+class _Shipping(Silent):
+    """Progress that goes to the ledger, with the folder whenever there is a new checkpoint."""
+
+    def __init__(
+        self,
+        report: Callable[[Status, Parcel | None], Future[Any]],
+        folder: Path,
+        interval: float,
+    ) -> None:
+        self._report, self._folder, self.interval = report, folder, interval
+        self._shipped = newest_record(folder)
+        self._sent: Future[Any] | None = None
+
+    def update(self, status: Status) -> None:
+        """Tell where the run stands, once what was told before has arrived."""
+        if self._sent is not None:
+            self._sent.result()
+        newest = newest_record(self._folder)
+        parcel = None if newest == self._shipped else pack(self._folder)
+        self._shipped, self._sent = newest, self._report(status, parcel)
+
+
+class RayExecutor:
+    """Runs the open jobs of a board as tasks of a Ray cluster.
+
+    address: of a cluster, such as 10.0.0.1:6379, or "auto" for the one this machine belongs to.
+    """
+
+    def __init__(self, board: Board, address: str) -> None:
+        self._board, self._address = board, address
+        self._numbers: dict[Any, int] = {}
+        self._stopping = threading.Event()
+        self._cancelled = False
+
+    def __enter__(self) -> Self:
+        self._ray = _imported()
+        self._connected = _connect(self._ray, self._address)
+        self._ledger = self._on_this_node(Ledger)
+        for number in self._board.open:
+            self._submit(number)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for reference in self._numbers:
+            self._ray.cancel(reference, force=True)
+        self._ray.kill(self._ledger)
+        if self._connected:
+            self._ray.shutdown()
+
+    def stop(self) -> None:
+        """Ask all runs to end with a checkpoint; `advance` sees to it."""
+        self._stopping.set()
+
+    def advance(self, seconds: float) -> bool:
+        """Let jobs run until one ends, for at most that long; False once all have ended."""
+        if self._stopping.is_set() and not self._cancelled:
+            self._cancel()
+        ended, _ = self._ray.wait(list(self._numbers), timeout=seconds)
+        try:
+            # Before the tasks that have ended: their last parcel must not give way to an older one.
+            self._hear(self._ray.get(self._ledger.news.remote()))
+        except self._ray.exceptions.RayError as error:
+            raise RunError(
+                f"The Ray cluster is lost ({_first_line(error)}); "
+                f"the same command goes on from the checkpoints that came home."
+            ) from error
+        for reference in ended:
+            self._settle(self._numbers.pop(reference), reference)
+        return bool(self._numbers)
+
+    def _on_this_node(self, actor: type) -> Any:
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        here = NodeAffinitySchedulingStrategy(
+            self._ray.get_runtime_context().get_node_id(), soft=False
+        )
+        return self._ray.remote(actor).options(num_cpus=0, scheduling_strategy=here).remote()
+
+    def _submit(self, number: int) -> None:
+        job = self._board.job(number)
+        if job.folder.exists():
+            self._ledger.keep.remote(number, pack(job.folder))
+        training = job.settings.training
+        task = self._ray.remote(train_on_node).options(
+            num_cpus=max(1, training.threads),
+            num_gpus=int(training.device.startswith("cuda")),
+            max_retries=RETRIES,
+            scheduling_strategy="SPREAD",
+        )
+        interval = max(1.0, len(self._board.open) / _REPORTS)
+        self._numbers[task.remote(self._ledger, number, request_for(job), interval)] = number
+
+    def _cancel(self) -> None:
+        """Take back what is waiting, and interrupt what runs as Ctrl-C would."""
+        self._cancelled = True
+        for reference in self._numbers:
+            self._ray.cancel(reference)
+
+    def _hear(self, news: News) -> None:
+        board = self._board
+        for number, starts in news.starts.items():
+            again = "Going on from its checkpoint: its worker or node died."
+            board.begin(number, again if starts > 1 else None)
+        for number, status in news.statuses.items():
+            board.update(number, status)
+        for number, parcel in news.parcels.items():
+            unpack(parcel, board.job(number).folder)
+
+    def _settle(self, number: int, reference: Any) -> None:
+        board, exceptions = self._board, self._ray.exceptions
+        try:
+            facts, parcel = self._ray.get(reference)
+        except exceptions.TaskCancelledError:
+            facts = INTERRUPTED
+        except exceptions.RayError as error:
+            facts = failure(f"Ray gave it up: {_first_line(error)}")
+        else:
+            unpack(parcel, board.job(number).folder)
+        board.settle(number, facts)
+        self._ledger.forget.remote(number)
+
+
+def _imported() -> Any:
+    # What nodes print would tear the table apart; that one died is told by the run's standing.
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
+    try:
+        import ray
+    except ImportError as error:
+        raise RunError(
+            f"A cluster needs Ray ({error}): pip install 'neural-turing-machines[scale]'"
+        ) from error
+    return ray
+
+
+def _connect(ray: Any, address: str) -> bool:
+    """Join the cluster; False if this process belongs to one already."""
+    if ray.is_initialized():
+        return False
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        raise RunError(
+            f"There is no Ray cluster at {address!r} ({_first_line(error)}). "
+            f"Start one with: ray start --head"
+        ) from error
+    return True
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0].rstrip(".")

@@ -1,0 +1,133 @@
+"""What many runs came to: the median and the range over the seeds of each setting."""
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from ntm.scale.jobs import Ended, Outcome
+from ntm.training import Settings
+from ntm.training.settings import FOLLOWS_FROM_TASK
+
+
+class Spread(NamedTuple):
+    """The middle and the ends of some numbers."""
+
+    median: float
+    lowest: float
+    highest: float
+
+    @classmethod
+    def of(cls, values: Iterable[float | None]) -> "Spread | None":
+        """The spread of the numbers that are there; None if there are none."""
+        known = [value for value in values if value is not None]
+        return cls(statistics.median(known), min(known), max(known)) if known else None
+
+    def __str__(self) -> str:
+        median, lowest, highest = (f"{x:.2f}" if x >= 1 else f"{x:.3g}" for x in self)
+        return median if self.lowest == self.highest else f"{median} ({lowest} to {highest})"
+
+
+@dataclass(frozen=True)
+class Group:
+    """The runs that differ in their seed alone."""
+
+    task: str
+    model: str
+    settings: Mapping[str, Any]
+    """What tells it from other groups of its task and model: section.key and value."""
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def finished(self) -> list[Outcome]:
+        """The runs that count."""
+        return [outcome for outcome in self.outcomes if outcome.state == "finished"]
+
+    @property
+    def bits(self) -> Spread | None:
+        """The cost per sequence in the last reports of the finished runs."""
+        return Spread.of(outcome.bits for outcome in self.finished)
+
+    @property
+    def best_bits(self) -> Spread | None:
+        """The lowest validation costs of the finished runs."""
+        return Spread.of(outcome.best_bits for outcome in self.finished)
+
+    def to_json(self) -> dict[str, Any]:
+        """The group as plain data."""
+        numbers = {"bits": self.bits, "best_bits": self.best_bits}
+        return {
+            "task": self.task,
+            "model": self.model,
+            "settings": dict(self.settings),
+            "seeds": len(self.outcomes),
+            "finished": len(self.finished),
+            **{name: spread and spread._asdict() for name, spread in numbers.items()},
+        }
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All groups, and all runs."""
+
+    groups: tuple[Group, ...]
+    outcomes: tuple[Outcome, ...]
+
+    def ended(self, state: Ended) -> list[Outcome]:
+        """The runs that ended in this way."""
+        return [outcome for outcome in self.outcomes if outcome.state == state]
+
+    def to_json(self) -> dict[str, Any]:
+        """The summary as plain data."""
+        return {
+            "groups": [group.to_json() for group in self.groups],
+            "runs": [outcome.to_json() for outcome in self.outcomes],
+        }
+
+
+def summarise(outcomes: Iterable[Outcome]) -> Summary:
+    """Group outcomes that differ in their seed alone, in the order in which they come up."""
+    outcomes = tuple(outcomes)
+    groups: dict[Settings, list[Outcome]] = {}
+    for outcome in outcomes:
+        groups.setdefault(_without_seed(outcome.job.settings), []).append(outcome)
+    differing = _differing(list(groups))
+    return Summary(
+        tuple(
+            Group(settings.task.name, settings.model_name, differing[settings], tuple(members))
+            for settings, members in groups.items()
+        ),
+        outcomes,
+    )
+
+
+def _without_seed(settings: Settings) -> Settings:
+    return replace(settings, training=replace(settings.training, seed=0))
+
+
+def _differing(groups: Sequence[Settings]) -> dict[Settings, dict[str, Any]]:
+    """For each group, the settings in which it differs from others of its task and model."""
+    flat = {settings: _flat(settings) for settings in groups}
+    shown = {}
+    for settings, values in flat.items():
+        kin = [other for s, other in flat.items() if _kind(s) == _kind(settings)]
+        shown[settings] = {
+            key: value
+            for key, value in values.items()
+            if any(other.get(key) != value for other in kin)
+        }
+    return shown
+
+
+def _kind(settings: Settings) -> tuple[str, str]:
+    return settings.task.name, settings.model_name
+
+
+def _flat(settings: Settings) -> dict[str, Any]:
+    data = settings.to_json()
+    return {
+        f"{section}.{key}": value
+        for section in data
+        for key, value in data[section].items()
+        if key not in FOLLOWS_FROM_TASK
+    }

@@ -1,0 +1,198 @@
+"""What a person sees while many runs go on: a live table on a terminal, lines elsewhere."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, Self, TextIO
+
+from ntm.scale.jobs import Standing, State
+from ntm.scale.summary import Summary
+from ntm.training.progress import duration
+
+_ORDER: tuple[State, ...] = ("running", "failed", "interrupted", "waiting", "finished")
+_COLOURS = {"running": "cyan", "failed": "red", "interrupted": "yellow", "finished": "green"}
+_LINE_SECONDS = 10.0
+
+
+class View(AbstractContextManager["View"], Protocol):
+    """Somewhere to show where all jobs stand."""
+
+    def show(self, standings: Sequence[Standing]) -> None:
+        """Show it."""
+
+
+def make_view(stream: TextIO) -> View:
+    """A live table where there is a terminal, plain lines where there is none."""
+    return LiveTable(stream) if stream.isatty() else Lines(stream)
+
+
+class LiveTable:
+    """A table that stays at the foot of a terminal and is gone in the end.
+
+    It never grows beyond the screen: running and failed jobs come first, the rest is counted.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self._clock = Clock()
+        self._console = Console(file=stream, highlight=False, markup=False)
+        self._live: Any = Live(console=self._console, auto_refresh=False, transient=True)
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._live.stop()
+
+    def show(self, standings: Sequence[Standing]) -> None:
+        """Draw the table anew."""
+        from rich.console import Group
+
+        rows = max(3, self._console.height - 6)
+        shown = sorted(standings, key=lambda standing: _ORDER.index(standing.state))[:rows]
+        self._live.update(
+            Group(_table(shown), counts(standings, self._clock.left(standings))), refresh=True
+        )
+
+
+def _table(standings: Sequence[Standing]) -> Any:
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("run", "state", "", "sequences", "bits", "sequences/s"):
+        right = heading in {"sequences", "bits", "sequences/s"}
+        table.add_column(heading, justify="right" if right else "left", no_wrap=heading != "run")
+    for standing in standings:
+        table.add_row(
+            Text(standing.job.name, overflow="fold"),
+            Text(standing.state, style=_COLOURS.get(standing.state, "dim")),
+            ProgressBar(standing.job.sequences, standing.sequences, width=16),
+            f"{standing.sequences:,}",
+            _bits(standing),
+            f"{standing.speed:,.0f}" if standing.speed else "",
+        )
+    return table
+
+
+class Lines:
+    """A line whenever a run begins or ends, and one for the whole now and then."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._clock = Clock()
+        self._known: dict[str, tuple[State, str | None]] = {}
+        self._due = time.monotonic() + _LINE_SECONDS
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stream.flush()
+
+    def show(self, standings: Sequence[Standing]) -> None:
+        """Print what has changed."""
+        left = self._clock.left(standings)
+        for standing in standings:
+            name, news = str(standing.job.folder), (standing.state, standing.reason)
+            if self._known.get(name, ("waiting", None)) != news:
+                self._print(_news(standing))
+            self._known[name] = news
+        if time.monotonic() >= self._due:
+            self._print(counts(standings, left))
+            self._due = time.monotonic() + _LINE_SECONDS
+
+    def _print(self, line: str) -> None:
+        print(line, file=self._stream, flush=True)
+
+
+def _news(standing: Standing) -> str:
+    line = f"{standing.job.name}: {standing.state}"
+    if standing.sequences:
+        line += f" at {standing.sequences:,} of {standing.job.sequences:,} sequences"
+    if standing.bits is not None:
+        line += f", {_bits(standing)} bits per sequence"
+    return line if standing.reason is None else f"{line}. {standing.reason}"
+
+
+def _bits(standing: Standing) -> str:
+    return "" if standing.bits is None else f"{standing.bits:.3f}"
+
+
+class Clock:
+    """How long the rest will take, by the sequences done since it was first asked."""
+
+    def __init__(self) -> None:
+        self._began: tuple[float, int] | None = None
+
+    def left(self, standings: Sequence[Standing]) -> float:
+        """Seconds, infinite before there is anything to go by.
+
+        All sequences count the same, so a sweep over tasks of different lengths is guessed roughly.
+        """
+        now = time.monotonic()
+        done = sum(standing.sequences for standing in standings)
+        going = [s for s in standings if s.state in {"waiting", "running"}]
+        to_do = sum(s.job.sequences - s.sequences for s in going)
+        if self._began is None:
+            self._began = now, done
+        since, first = self._began
+        if done <= first:
+            return float("inf") if to_do else 0.0
+        return to_do * (now - since) / (done - first)
+
+
+def counts(standings: Sequence[Standing], seconds_left: float) -> str:
+    """One line for all: 3 of 8 runs finished, 2 running, 3 waiting; 40 s left."""
+    states = Counter(standing.state for standing in standings)
+    finished = f"{states['finished']} of {len(standings)} runs finished"
+    others = [f"{states[state]} {state}" for state in _ORDER[:-1] if states[state]]
+    line = ", ".join([finished, *others])
+    return f"{line}; {duration(seconds_left)} left" if states["running"] else line
+
+
+def print_summary(summary: Summary, stream: TextIO) -> None:
+    """The median and range of every group, and what did not finish."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    # Without a terminal nobody wraps lines, and a long one is better than a cut one.
+    console = Console(file=stream, highlight=False, markup=False, width=_width(stream))
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("task", "model", "settings", "finished"):
+        table.add_column(heading, no_wrap=heading != "settings")
+    for heading in ("bits at the end", "best validation"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for group in summary.groups:
+        settings = ", ".join(
+            f"{key.partition('.')[2]}={_plain(v)}" for key, v in group.settings.items()
+        )
+        seeds = f"{len(group.finished)} of {len(group.outcomes)}"
+        spreads = [
+            "-" if spread is None else str(spread) for spread in (group.bits, group.best_bits)
+        ]
+        table.add_row(group.task, group.model, settings, seeds, *spreads)
+    console.print(table)
+    for outcome in summary.ended("failed"):
+        console.print(
+            Text(f"{outcome.job.name} failed", style=_COLOURS["failed"]),
+            f"at {outcome.sequences:,} sequences. {outcome.reason}",
+            soft_wrap=True,
+        )
+    if left := summary.ended("interrupted"):
+        count = f"{len(left)} of {len(summary.outcomes)}"
+        console.print(f"{count} runs were interrupted; the same command goes on with them.")
+
+
+def _plain(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _width(stream: TextIO) -> int | None:
+    return None if stream.isatty() else 200

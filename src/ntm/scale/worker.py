@@ -1,0 +1,126 @@
+"""A process that trains one job after another; `local` starts it as `python -m ntm.scale.worker`.
+
+Jobs come as lines of JSON on standard input, statuses and outcomes leave so on standard output.
+The end of the input ends the process, and a run that is under way with a checkpoint: workers do not
+outlive a sweep that was killed.
+"""
+
+import importlib
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import torch
+
+from ntm.scale.jobs import Facts, Job, failure
+from ntm.training import Progress, Run, RunError, Settings, train
+from ntm.training.progress import Silent, Status
+
+_PATIENCE = 20.0  # seconds for a process that was told to stop to let go of its folder
+
+
+def request_for(job: Job) -> dict[str, Any]:
+    """A job as plain data, for a worker wherever it is."""
+    return {
+        "module": type(job.settings.task).__module__,
+        "settings": job.settings.to_json(),
+        "folder": str(job.folder.resolve()),
+    }
+
+
+def train_request(request: Mapping[str, Any], progress: Progress) -> Facts:
+    """Train or go on with a run, on one thread unless its settings say otherwise.
+
+    Whatever goes wrong is a reason, not an exception.
+    """
+    folder = Path(request["folder"])
+    try:
+        importlib.import_module(request["module"])  # registers a task from outside the package
+        settings = Settings.from_json(request["settings"])
+        torch.set_num_threads(settings.training.threads or 1)
+        _await_release(folder)
+        result = train(settings, folder, resume=True, progress=progress)
+    except (RunError, ValueError, OSError) as error:
+        return failure(str(error))
+    except Exception as error:
+        return failure(_where(error))
+    done = result.ending in {"finished", "solved"}
+    return {
+        "state": "finished" if done else "interrupted",
+        "reason": None if done else f"{result.ending.capitalize()}.",
+        "sequences": result.sequences,
+        "bits": result.bits,
+        "best_bits": result.best_bits,
+        "seconds": result.seconds,
+    }
+
+
+def _await_release(folder: Path) -> None:
+    """Wait for the worker of a sweep that was just killed to save and let go of the folder."""
+    if not Run.exists(folder):
+        return
+    run, deadline = Run(folder), time.monotonic() + _PATIENCE
+    while True:
+        try:
+            with run.locked():
+                return
+        except RunError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(0.1)
+
+
+def _where(error: Exception) -> str:
+    """An unforeseen error in one line, with the place to look at."""
+    *_, last = traceback.extract_tb(error.__traceback__)
+    said = str(error).partition("\n")[0]
+    return f"{type(error).__name__}: {said} ({Path(last.filename).name}, line {last.lineno})"
+
+
+class _Telling(Silent):
+    """Progress as lines of JSON."""
+
+    interval = 1.0
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def update(self, status: Status) -> None:
+        """Write where the run stands."""
+        tell(self._stream, {"status": status._asdict()})
+
+
+def tell(stream: IO[str], message: dict[str, Any]) -> None:
+    """Write one line of JSON, now."""
+    stream.write(json.dumps(message) + "\n")
+    stream.flush()
+
+
+def main() -> None:
+    """Train what comes on standard input until it ends."""
+    # Whatever prints goes to standard error; only this module writes to the real output.
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    requests: queue.SimpleQueue[str] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(requests,), daemon=True).start()
+    while True:
+        facts = train_request(json.loads(requests.get()), _Telling(answers))
+        tell(answers, {"outcome": facts})
+
+
+def _listen(requests: "queue.SimpleQueue[str]") -> None:
+    for line in sys.stdin:
+        requests.put(line)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""Tiny runs for the tests of sweeps, and what they must have in common whatever ran them."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file
+
+from ntm.scale import Job
+from ntm.scale.grid import jobs_of
+from ntm.training import Run, checkpoints, read_metrics
+
+SMALL: dict[str, Any] = {
+    "tasks": ["copy"],
+    "task": {"bits": 3, "max_length": 3},
+    "model": {"controller_size": 7, "memory_locations": 11, "memory_width": 5},
+    "optimiser": {"learning_rate": 1e-3},
+    "training": {
+        "sequences": 500,
+        "report_every": 100,
+        "validate_every": 300,
+        "validation_sequences": 3,
+        "checkpoint_seconds": 0.2,
+    },
+}
+LONG = 120_000  # sequences that keep a worker busy for seconds
+LONG_RUN = {
+    "training__sequences": [LONG],
+    "training__report_every": 1000,
+    "training__validate_every": 20_000,
+    "training__checkpoint_seconds": 0.05,
+}
+
+
+def small(**changed: Any) -> dict[str, Any]:
+    """The grid of one tiny run with some keys changed, those of sections by section__key."""
+    data = {key: dict(value) if isinstance(value, dict) else value for key, value in SMALL.items()}
+    for name, value in changed.items():
+        section, _, key = name.partition("__")
+        if key:
+            data[section] |= {key: value}
+        else:
+            data[name] = value
+    return data
+
+
+def small_jobs(folder: Path, **changed: Any) -> list[Job]:
+    return jobs_of(small(**changed), folder)
+
+
+def eight_jobs(folder: Path) -> list[Job]:
+    """Two runs that last for seconds, and six short ones."""
+    return [*long_jobs(folder), *small_jobs(folder, seeds=[1, 2, 3, 4, 5, 6])]
+
+
+def long_jobs(folder: Path) -> list[Job]:
+    """Two runs that last for seconds, so that there is time to kill something."""
+    return small_jobs(folder, seeds=[1, 2], **LONG_RUN)
+
+
+def curve(folder: Path) -> list[dict[str, Any]]:
+    times = {"seconds", "sequences_per_second"}
+    lines = read_metrics(folder / "metrics.jsonl")
+    return [{k: v for k, v in line.items() if k not in times} for line in lines]
+
+
+def tensors(folder: Path) -> dict[str, torch.Tensor]:
+    newest, problems = checkpoints.load_newest(folder / "checkpoint")
+    assert newest is not None
+    assert problems == []
+    found = dict(newest.tensors)
+    for name in ("model", "best"):
+        stored = load_file(folder / f"{name}.safetensors")
+        found |= {f"{name}.safetensors {key}": tensor for key, tensor in stored.items()}
+    return found
+
+
+def assert_same_run(left: Path, right: Path) -> None:
+    """Settings, curve, weights and optimiser are equal to the bit."""
+    assert Run(left).settings == Run(right).settings
+    assert curve(left) == curve(right)
+    ours, theirs = tensors(left), tensors(right)
+    assert ours.keys() == theirs.keys()
+    for name, tensor in ours.items():
+        assert torch.equal(tensor, theirs[name]), f"{left.name}: {name}"

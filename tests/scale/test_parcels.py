@@ -1,0 +1,62 @@
+"""A run folder that travels as bytes can be resumed wherever it arrives, and however much of it."""
+
+from pathlib import Path
+
+import pytest
+from tests.scale.runs import assert_same_run, small_jobs
+
+from ntm.scale.parcels import newest_record, pack, unpack
+from ntm.training import train
+
+
+@pytest.fixture
+def parcels(tmp_path: Path) -> tuple[dict[str, bytes], dict[str, bytes], Path]:
+    """A run packed at 300 of its 500 sequences, then at 400, and the folder of the whole run."""
+    (job,) = small_jobs(tmp_path / "whole")
+    packed = []
+    for sequences in ("300", "400", "500"):
+        train(job.settings.changed({"training.sequences": sequences}), job.folder, resume=True)
+        packed.append(pack(job.folder))
+    return packed[0], packed[1], job.folder
+
+
+def test_a_parcel_has_all_but_locks_and_leftovers(tmp_path: Path) -> None:
+    (job,) = small_jobs(tmp_path)
+    train(job.settings, job.folder)
+    (job.folder / ".model.safetensors.77.tmp").write_bytes(b"half")
+    parcel = pack(job.folder)
+    assert {"config.json", "metrics.jsonl", "model.safetensors", "best.safetensors"} < set(parcel)
+    assert not [name for name in parcel if Path(name).name.startswith(".")]
+
+
+def test_a_run_goes_on_from_its_parcel(
+    parcels: tuple[dict[str, bytes], dict[str, bytes], Path], tmp_path: Path
+) -> None:
+    early, late, whole = parcels
+    unpack(early, tmp_path / "there")
+    unpack(late, tmp_path / "there")
+    assert pack(tmp_path / "there") == late
+    (job,) = small_jobs(tmp_path)
+    train(job.settings, tmp_path / "there", resume=True)
+    assert_same_run(tmp_path / "there", whole)
+
+
+def test_a_folder_can_be_resumed_wherever_unpacking_stopped(
+    parcels: tuple[dict[str, bytes], dict[str, bytes], Path], tmp_path: Path
+) -> None:
+    early, late, whole = parcels
+    (job,) = small_jobs(tmp_path)
+    written = sorted(late, key=lambda name: name.endswith(".json") and "/" in name)
+    for count in range(0, len(late) + 1, 3):
+        folder = tmp_path / str(count)
+        unpack(early, folder)
+        unpack(early | {name: late[name] for name in written[:count]}, folder)
+        train(job.settings, folder, resume=True)
+        assert_same_run(folder, whole)
+
+
+def test_the_newest_record_names_the_last_checkpoint(tmp_path: Path) -> None:
+    assert newest_record(tmp_path) is None
+    (job,) = small_jobs(tmp_path)
+    train(job.settings, job.folder)
+    assert newest_record(job.folder) == "00000001.json"
