@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ntm.bench.results import machine
+from ntm.bench.timing import threads
 from ntm.figures.gallery import FIGURES, draw_figures
 from ntm.reproduction import measure
 from ntm.reproduction.layout import Results
@@ -41,13 +42,16 @@ def collect(runs: Sequence[Run], out: str | Path, effort: Effort, progress: Prog
     Runs that the folder knows already, by their names, are measured again if they changed.
     """
     results = Results(Path(out))
-    results.data.mkdir(parents=True, exist_ok=True)
     _require_own_names(runs)
+    results.data.mkdir(parents=True, exist_ok=True)
     if runs:
         results.write_machine(machine())
-    _evaluate(runs, results, effort, progress)
-    _analyse(runs, results, effort, progress)
-    _draw(runs, results, progress)
+    # On one thread, so that no number depends on how many there are; and where other programs are
+    # at work too, threads that wait for one another are slower than one.
+    with threads(1):
+        _evaluate(runs, results, effort, progress)
+        _analyse(runs, results, effort, progress)
+        _draw(runs, results, progress)
     progress.stage("report", 1)
     progress.doing(str(results.readme))
     write_readme(results)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from ntm.figures.style import MODEL_NAMES
 from ntm.reproduction.networks import PAPER_TASKS
 from ntm.reproduction.records import Record
-from ntm.training import MODELS, FolderError, Settings, paper_settings
+from ntm.training import MODELS, FolderError, Settings, settings_for
 
 # What changes no number, or only which weights are kept and how finely the curve is drawn.
 _BOOKKEEPING = {
@@ -89,19 +89,19 @@ def in_paper_order(records: Iterable[Record]) -> dict[str, list[Group]]:
 
 
 def changed_settings(settings: Settings) -> dict[str, str]:
-    """What is otherwise than in the paper's settings, as one would type it."""
+    """What is otherwise than `ntm train` has it, as one would type it."""
     ours = _flat(settings)
-    paper = _flat(paper_settings(settings.task.name, settings.model_name))
+    default = _flat(settings_for(settings.task.name, settings.model_name))
     unseen = {"training.checkpoint_seconds", "training.picture_seconds"}
     return {
         key: typed(value)
         for key, value in ours.items()
-        if value != paper[key] and key not in unseen
+        if value != default[key] and key not in unseen
     }
 
 
 def departures(settings: Settings) -> dict[str, str]:
-    """What is otherwise than in the paper's settings and may change what is learned."""
+    """What is otherwise than `ntm train` has it and may change what is learned."""
     harmless = {*_BOOKKEEPING, "training.seed", "training.sequences"}
     return {k: v for k, v in changed_settings(settings).items() if k not in harmless}
 

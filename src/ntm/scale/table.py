@@ -159,26 +159,12 @@ def counts(standings: Sequence[Standing], seconds_left: float) -> str:
 def print_summary(summary: Summary, stream: TextIO) -> None:
     """The median and range of every group, and what did not finish."""
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
     # Without a terminal nobody wraps lines, and a long one is better than a cut one.
-    console = Console(file=stream, highlight=False, markup=False, width=_width(stream))
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("task", "model", "settings", "finished"):
-        table.add_column(heading, no_wrap=heading != "settings")
-    for heading in ("bits at the end", "best validation"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for group in summary.groups:
-        settings = ", ".join(
-            f"{key.partition('.')[2]}={_plain(v)}" for key, v in group.settings.items()
-        )
-        seeds = f"{len(group.finished)} of {len(group.outcomes)}"
-        spreads = [
-            "-" if spread is None else str(spread) for spread in (group.bits, group.best_bits)
-        ]
-        table.add_row(group.task, group.model, settings, seeds, *spreads)
-    console.print(table)
+    width = None if stream.isatty() else 200
+    console = Console(file=stream, highlight=False, markup=False, width=width)
+    console.print(_table_of_groups(summary))
     for outcome in summary.ended("failed"):
         console.print(
             Text(f"{outcome.job.name} failed", style=_COLOURS["failed"]),
@@ -190,9 +176,23 @@ def print_summary(summary: Summary, stream: TextIO) -> None:
         console.print(f"{count} runs were interrupted; the same command goes on with them.")
 
 
+def _table_of_groups(summary: Summary) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("task", "model", "settings", "finished"):
+        table.add_column(heading, no_wrap=heading != "settings")
+    for heading in ("bits at the end", "best validation"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for group in summary.groups:
+        settings = [f"{key.partition('.')[2]}={_plain(v)}" for key, v in group.settings.items()]
+        seeds = f"{len(group.finished)} of {len(group.outcomes)}"
+        spreads = [
+            "-" if spread is None else str(spread) for spread in (group.bits, group.best_bits)
+        ]
+        table.add_row(group.task, group.model, ", ".join(settings), seeds, *spreads)
+    return table
+
+
 def _plain(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-
-
-def _width(stream: TextIO) -> int | None:
-    return None if stream.isatty() else 200
