@@ -430,6 +430,7 @@ def _demo(options: argparse.Namespace) -> int:
     if result.signal is not None:
         return 128 + result.signal
     _show_copies(result.model, settings.task, options.out)
+    _show_pretrained("associative-recall-ff")
     return 0
 
 
@@ -444,6 +445,16 @@ def _show_copies(model: "Model", task: "Task", out: Path) -> None:
     examples = [_answered(model, task.at(length=length)) for length in _DEMO_LENGTHS]
     print(f"\n{task.render(examples[2][0], 0, examples[2][1])}")
     _draw(examples, out)
+
+
+def _show_pretrained(name: str) -> None:
+    from ntm import pretrained
+
+    print(f"\nA network that comes with the package, NTM.from_pretrained({name!r}):\n")
+    task = pretrained.settings(name).task
+    batch, logits = _answered(pretrained.load(name), task)
+    print(task.render(batch, 0, logits))
+    print(f"\nThe others: {', '.join(other for other in pretrained.names() if other != name)}.")
 
 
 _DEMO_LENGTHS = (10, 20, 30, 50, 120)

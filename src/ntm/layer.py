@@ -86,6 +86,16 @@ class NTM(nn.Module):
         """The network that a config describes, freshly initialised."""
         return cls(**vars(config), batch_first=batch_first, engine=engine)
 
+    @staticmethod
+    def from_pretrained(name: str, *, batch_first: bool = False, engine: str = "auto") -> "NTM":
+        """A trained network that comes with the package, such as "copy-ff".
+
+        `ntm.pretrained.names()` lists them; `ntm.pretrained.facts(name)` has the task and the cost.
+        """
+        from ntm import pretrained
+
+        return pretrained.load(name, batch_first=batch_first, engine=engine)
+
     @property
     def backward_clip(self) -> float:
         """The bound on the gradients of the controller's and heads' values, at every step."""

@@ -1,0 +1,114 @@
+"""Trained networks that come with the package.
+
+    net = NTM.from_pretrained("copy-ff")
+
+Each file beside this one holds the weights of one network and, in its metadata, the settings it was
+trained with and its cost on fresh sequences. Of the seeds that were trained, the file is the one
+whose validation cost was lowest; the published cost is of other sequences.
+"""
+
+import json
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from safetensors import safe_open
+from safetensors import torch as safetensors
+
+from ntm.evaluation import evaluate
+from ntm.layer import NTM
+from ntm.training.fields import unknown
+from ntm.training.files import RunError, write_atomically
+from ntm.training.run import Run
+from ntm.training.settings import Settings
+
+FOLDER = Path(__file__).parent
+# The fresh sequences that a published cost is the mean of.
+SEQUENCES, SEED = 1000, 1_000_003
+
+
+class Facts(NamedTuple):
+    """What is known about a pretrained network."""
+
+    settings: Settings
+    """The task it performs and how it was trained."""
+    trained_sequences: int
+    """Sequences it had seen when these weights were saved."""
+    validation_bits: float
+    """The cost by which these weights were chosen."""
+    mean_bits: float
+    """Mean cost of `SEQUENCES` fresh sequences, sampled with the seed `SEED`."""
+
+
+def names() -> list[str]:
+    """What `load` and `facts` take: a task, a dash, and ff or lstm for the controller."""
+    return sorted(file.stem for file in FOLDER.glob("*.safetensors"))
+
+
+def load(name: str, *, batch_first: bool = False, engine: str = "auto") -> NTM:
+    """A trained network, ready to run or to train on."""
+    config = facts(name).settings.model
+    net = NTM(**vars(config), batch_first=batch_first, engine=engine)
+    net.load_state_dict(safetensors.load_file(_file(name)))
+    return net
+
+
+def facts(name: str) -> Facts:
+    """Settings and costs of a pretrained network."""
+    return read_facts(_file(name))
+
+
+def read_facts(file: Path) -> Facts:
+    """Settings and costs from a file that `publish` wrote."""
+    with safe_open(file, framework="pt") as opened:
+        values = json.loads(opened.metadata()["ntm"])
+    return Facts(**{**values, "settings": Settings.from_json(values["settings"])})
+
+
+def settings(name: str) -> Settings:
+    """The task a pretrained network performs and how it was trained."""
+    return facts(name).settings
+
+
+def name_of(settings: Settings) -> str:
+    """What a network with these settings is called here."""
+    return f"{settings.task.name}-{settings.model_name.removeprefix('ntm-')}"
+
+
+def publish(run: Run, folder: Path = FOLDER) -> Path:
+    """Write the best weights of a run as a pretrained network; returns the file."""
+    net, known = run.load_model("best")
+    if not isinstance(net, NTM):
+        raise RunError(f"{run.path} trains a baseline; only an NTM can be published.")
+    bits = evaluate(net, run.settings.task, SEQUENCES, SEED).mean_bits
+    if not math.isfinite(bits):
+        raise RunError(f"{run.path} costs {bits} bits per sequence; publish another run.")
+    values: dict[str, Any] = {
+        "settings": run.settings.to_json(),
+        "trained_sequences": known["sequences"],
+        "validation_bits": known["validation_bits"],
+        "mean_bits": bits,
+    }
+    content = safetensors.save(net.state_dict(), metadata={"ntm": json.dumps(values)})
+    file = folder / f"{name_of(run.settings)}.safetensors"
+    write_atomically(file, content)
+    return file
+
+
+def publish_best(runs: Iterable[Run], folder: Path = FOLDER) -> list[Path]:
+    """Publish, of the runs of each NTM, the one whose validation cost was lowest."""
+    chosen: dict[str, tuple[float, Run]] = {}
+    for run in runs:
+        if run.settings.model_name == "lstm":
+            continue
+        name, bits = name_of(run.settings), run.load_model("best")[1]["validation_bits"]
+        if name not in chosen or bits < chosen[name][0]:
+            chosen[name] = bits, run
+    return [publish(run, folder) for _, run in chosen.values()]
+
+
+def _file(name: str) -> Path:
+    if name not in names():
+        raise ValueError(unknown("pretrained network", name, names()))
+    return FOLDER / f"{name}.safetensors"
