@@ -1,13 +1,14 @@
 """Which runs belong together, and the commands that repeat them."""
 
 import shlex
+from dataclasses import replace
 
 import pytest
 from tests.reproduction.examples import made_up_record
 
 from ntm.cli import _parser, _requested
-from ntm.reproduction.groups import departures, grouped, in_paper_order
-from ntm.training import FolderError
+from ntm.reproduction.groups import departures, grouped, in_paper_order, paper_departures
+from ntm.training import FolderError, paper_settings
 
 FAST = {"optimiser.learning_rate": "0.001"}
 
@@ -32,7 +33,7 @@ def test_how_a_run_was_watched_does_not_matter() -> None:
     watched = {"training.report_every": "500", "training.threads": "1"}
     records = [made_up_record(seed=0), made_up_record(seed=1, changes=watched)]
     assert len(grouped(records, "copy")) == 1
-    assert departures(records[1].settings) == {}
+    assert departures(records[1].settings, records[0].settings) == {}
 
 
 def test_the_same_run_twice_is_refused() -> None:
@@ -50,6 +51,18 @@ def test_names_say_what_is_otherwise_than_in_the_paper() -> None:
     (fast,) = grouped([made_up_record(changes=FAST)], "copy")
     assert plain.name == "NTM, feedforward controller"
     assert fast.name == "NTM, feedforward controller; learning_rate 0.001"
+
+
+def test_the_papers_protocol_is_told_from_ours() -> None:
+    (ours,) = grouped([made_up_record()], "copy")
+    settings = paper_settings("copy", "ntm-ff")
+    (theirs,) = grouped([replace(made_up_record(), settings=settings)], "copy")
+    assert theirs.name == "NTM, feedforward controller; the paper's protocol"
+    assert theirs.command == "ntm train copy --model ntm-ff --paper --seed S"
+    assert paper_departures(theirs.settings) == {}
+    assert set(paper_departures(ours.settings)) == {
+        "optimiser.halve_after", "optimiser.halve_every", "optimiser.backward_clip",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -80,3 +93,11 @@ def test_the_command_makes_the_very_settings(
     assert program == "ntm"
     settings, _ = _requested(_parser()[0].parse_args(arguments))
     assert settings == group.settings
+
+
+@pytest.mark.parametrize("changes", [{}, FAST, {"training.sequences": "700"}])
+def test_so_does_the_command_of_the_papers_protocol(changes: dict[str, str]) -> None:
+    wanted = paper_settings("ngrams", "ntm-ff").changed(changes | {"training.seed": "3"})
+    (group,) = grouped([replace(made_up_record("ngrams"), settings=wanted)], "ngrams")
+    _, *arguments = shlex.split(group.command.replace("--seed S", "--seed 3"))
+    assert _requested(_parser()[0].parse_args(arguments))[0] == wanted

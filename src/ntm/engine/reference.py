@@ -95,7 +95,7 @@ class ClippedGradient(torch.autograd.Function):
         return values.view_as(values)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         """Clip the gradient."""
         return gradient.clamp(-ctx.limit, ctx.limit), None
 

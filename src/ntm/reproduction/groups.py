@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from ntm.figures.style import MODEL_NAMES
 from ntm.reproduction.networks import PAPER_TASKS
 from ntm.reproduction.records import Record
-from ntm.training import MODELS, FolderError, Settings, settings_for
+from ntm.training import MODELS, FolderError, Settings, paper_settings, settings_for
 
 # What changes no number, or only which weights are kept and how finely the curve is drawn.
 _BOOKKEEPING = {
@@ -46,10 +46,11 @@ class Group(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The network in words, with what is otherwise than in the paper."""
-        changes = departures(self.settings)
+        """The network in words, with what is otherwise than in `ntm train`."""
+        base, words = _nearest(self.settings)
+        changes = departures(self.settings, base)
         listed = ", ".join(f"{key.partition('.')[2]} {value}" for key, value in changes.items())
-        return MODEL_NAMES[self.model] + (f"; {listed}" if listed else "")
+        return "; ".join(part for part in (MODEL_NAMES[self.model], words, listed) if part)
 
     @property
     def seeds(self) -> str:
@@ -62,8 +63,10 @@ class Group(NamedTuple):
     @property
     def command(self) -> str:
         """What trains such a run; S stands for the seed."""
-        changes = changed_settings(self.settings) | {"training.seed": "S"}
-        options = [f"{_OPTIONS[key]} {changes[key]}" for key in _OPTIONS if key in changes]
+        base, words = _nearest(self.settings)
+        changes = changed_settings(self.settings, base) | {"training.seed": "S"}
+        options = ["--paper"] if words else []
+        options += [f"{_OPTIONS[key]} {changes[key]}" for key in _OPTIONS if key in changes]
         options += [f"--set {k}={value}" for k, value in changes.items() if k not in _OPTIONS]
         return " ".join([f"ntm train {self.task} --model {self.model}", *options])
 
@@ -88,22 +91,35 @@ def in_paper_order(records: Iterable[Record]) -> dict[str, list[Group]]:
     return {task: groups for task, groups in by_task.items() if groups}
 
 
-def changed_settings(settings: Settings) -> dict[str, str]:
-    """What is otherwise than `ntm train` has it, as one would type it."""
-    ours = _flat(settings)
-    default = _flat(settings_for(settings.task.name, settings.model_name))
+def changed_settings(settings: Settings, base: Settings) -> dict[str, str]:
+    """What is otherwise than in other settings, as one would type it."""
+    ours, theirs = _flat(settings), _flat(base)
     unseen = {"training.checkpoint_seconds", "training.picture_seconds"}
     return {
         key: typed(value)
         for key, value in ours.items()
-        if value != default[key] and key not in unseen
+        if value != theirs[key] and key not in unseen
     }
 
 
-def departures(settings: Settings) -> dict[str, str]:
-    """What is otherwise than `ntm train` has it and may change what is learned."""
+def departures(settings: Settings, base: Settings) -> dict[str, str]:
+    """What is otherwise than in other settings and may change what is learned."""
     harmless = {*_BOOKKEEPING, "training.seed", "training.sequences"}
-    return {k: v for k, v in changed_settings(settings).items() if k not in harmless}
+    return {k: v for k, v in changed_settings(settings, base).items() if k not in harmless}
+
+
+def paper_departures(settings: Settings) -> dict[str, str]:
+    """What is otherwise than in the paper and may change what is learned."""
+    return departures(settings, paper_settings(settings.task.name, settings.model_name))
+
+
+def _nearest(settings: Settings) -> tuple[Settings, str]:
+    """The settings that `ntm train` would start from, and its protocol if that is the paper's."""
+    network = (settings.task.name, settings.model_name)
+    ours, paper = settings_for(*network), paper_settings(*network)
+    if len(departures(settings, paper)) < len(departures(settings, ours)):
+        return paper, "the paper's protocol"
+    return ours, ""
 
 
 def typed(value: Any) -> str:
@@ -129,7 +145,7 @@ def _without_seed(settings: Settings) -> str:
 
 
 def _order(record: Record) -> tuple[Any, ...]:
-    changes = departures(record.settings)
+    changes = departures(record.settings, _nearest(record.settings)[0])
     return MODELS.index(record.model), len(changes), str(changes), record.sequences
 
 

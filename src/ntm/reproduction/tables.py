@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ntm.baseline import LSTMConfig
 from ntm.figures.style import MODEL_NAMES
 from ntm.reproduction import paper
-from ntm.reproduction.groups import Group, departures
+from ntm.reproduction.groups import Group, paper_departures
 from ntm.reproduction.measure import CASES, TRAINED_RANGE, Axes, case_name
 from ntm.reproduction.paper import bits_text
 from ntm.reproduction.records import Record
@@ -165,7 +165,7 @@ def settings_table(groups: Iterable[Group]) -> Table:
     rows = []
     for group in groups:
         settings, printed = group.settings, paper_network(group.task, group.model)
-        changes = departures(settings)
+        changes = paper_departures(settings)
         rows.append(
             (
                 TITLES[group.task],
