@@ -39,10 +39,10 @@ def test_full_runs_are_those_of_ntm_train_but_for_the_seed() -> None:
         assert settings.changed({"training.seed": "1"}) == settings_for("copy", "ntm-lstm")
 
 
-def test_quick_runs_are_the_papers_networks_trained_for_less() -> None:
+def test_quick_runs_are_the_papers_networks_trained_no_longer() -> None:
     for full, quick in zip(full_runs(select()), quick_runs(select()), strict=True):
         assert (quick.task, quick.model, quick.optimiser) == (full.task, full.model, full.optimiser)
-        assert quick.training.sequences < full.training.sequences
+        assert quick.training.sequences <= full.training.sequences
         assert quick.training.sequences % quick.training.batch_size == 0
         assert quick.training.sequences // quick.training.report_every >= 10
         assert 0 < quick.training.validate_every < quick.training.sequences

@@ -6,9 +6,6 @@ import numpy as np
 
 from ntm.figures.curves import FRAMES, Array, Curve, paper_curves
 
-PAPER_LENGTHS = {task: 1000 * frame.thousands for task, frame in FRAMES.items()}
-"""How many sequences the learning curves of each task go through."""
-
 
 class Reading(NamedTuple):
     """A cost read off a figure."""

@@ -11,9 +11,9 @@ from ntm.reproduction import captions, tables
 from ntm.reproduction.goals import goals_table
 from ntm.reproduction.groups import Group, in_paper_order
 from ntm.reproduction.layout import FIGURE_TASKS, Results, figure_title
-from ntm.reproduction.paper import PAPER_LENGTHS
 from ntm.reproduction.records import Record
 from ntm.reproduction.table import Table, as_html
+from ntm.training import settings_for
 from ntm.training.files import write_atomically
 from ntm.training.progress import duration
 
@@ -150,17 +150,21 @@ def _lacking(results: Results) -> dict[int, list[str]]:
 
 
 def _shortness(records: Sequence[Record]) -> str:
-    """That runs are shorter than the paper's has to be said first."""
-    short = [record for record in records if record.sequences < PAPER_LENGTHS[record.task]]
+    """That runs are shorter than they should be has to be said first."""
+    shares = [record.sequences / _full_length(record) for record in records]
+    short = [share for share in shares if share < 1]
     if not short:
         return ""
-    least = min(record.sequences / PAPER_LENGTHS[record.task] for record in short)
     return (
         '<p class="warning"><b>Short runs.</b> '
-        f"{len(short)} of the {len(records)} runs saw fewer sequences than the paper's, down to "
-        f"{least:.2%} of them. Their costs are not what longer training comes to: compare them "
-        "with <i>the paper there</i>, its curve at the same number of sequences.</p>"
+        f"{len(short)} of the {len(records)} runs saw fewer sequences than <code>ntm train</code> "
+        f"gives them, down to {min(short):.2%}. Their costs are not what longer training comes to: "
+        "compare them with <i>the paper there</i>, its curve at the same number of sequences.</p>"
     )
+
+
+def _full_length(record: Record) -> int:
+    return settings_for(record.task, record.model).training.sequences
 
 
 def _failed(failures: Sequence[str]) -> str:
