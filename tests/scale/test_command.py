@@ -130,6 +130,16 @@ def test_a_folder_with_another_run_is_refused(
     assert "optimiser.momentum is 0.5" in refused([file, "--out", out], capsys)
 
 
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "127.0.0.1:port", "nowhere.invalid:6379"])
+def test_an_address_without_a_cluster_is_told_at_once(
+    file: Path, address: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["sweep", str(file), "--out", str(file.parent / "runs"), "--ray", address]) == 1
+    sentence = capsys.readouterr().err
+    assert sentence.startswith(f"ntm: There is no Ray cluster at '{address}'")
+    assert "ray start --head" in sentence
+
+
 def test_without_ray_the_sentence_says_how_to_install_it(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

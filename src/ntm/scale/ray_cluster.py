@@ -9,6 +9,7 @@ whatever becomes of the cluster.
 
 import logging
 import os
+import socket
 import tempfile
 import threading
 from collections.abc import Callable
@@ -251,13 +252,21 @@ def _connect(ray: Any, address: str) -> bool:
     if ray.is_initialized():
         return False
     try:
+        _knock(address)
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         raise RunError(
             f"There is no Ray cluster at {address!r} ({_first_line(error)}). "
             f"Start one with: ray start --head"
         ) from error
     return True
+
+
+def _knock(address: str) -> None:
+    """Fail in seconds where nobody listens; Ray itself would try for many minutes."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if colon:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
 
 
 def _first_line(error: Exception) -> str:

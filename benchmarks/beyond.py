@@ -1,0 +1,50 @@
+"""How far trained networks go beyond the paper: copies of 1,000 vectors, recall from 30 items.
+
+    python benchmarks/beyond.py
+
+Prints tables in Markdown. The networks are those that come with the package; they were never
+trained on these lengths, so many items or so large a memory.
+"""
+
+from ntm import NTM, pretrained
+from ntm.evaluation import evaluate
+
+LENGTHS = ((120, 128), (120, 256), (200, 512), (500, 1024), (1000, 1024), (1000, 2048))
+ITEMS = (6, 10, 15, 20, 25, 30)
+LOCATIONS = (128, 256, 512)
+COPIES, RECALLS, SEED = 40, 200, 3
+
+
+def main() -> None:
+    row("network", "length", "locations", "without a wrong bit", "mean bits")
+    row(*["---"] * 5)
+    for name in ("copy-ff", "copy-lstm"):
+        for length, locations in LENGTHS:
+            task = pretrained.settings(name).task.at(length=length)
+            found = evaluate(with_memory(name, locations), task, COPIES, SEED, batch_size=20)
+            perfect, bits = f"{found.perfect:.1%}", f"{found.mean_bits:.2f}"
+            row(name, f"{length:,}", f"{locations:,}", perfect, bits)
+    print()
+    row("locations", *(f"{items} items" for items in ITEMS))
+    row(*["---"] * (1 + len(ITEMS)))
+    for locations in LOCATIONS:
+        row(str(locations), *(recalled(locations, items) for items in ITEMS))
+
+
+def row(*cells: str) -> None:
+    print(f"| {' | '.join(cells)} |")
+
+
+def recalled(locations: int, items: int) -> str:
+    name = "associative-recall-ff"
+    task = pretrained.settings(name).task.at(items=items)
+    found = evaluate(with_memory(name, locations), task, RECALLS, SEED)
+    return f"{found.mean_bits:.2f} ({found.perfect:.1%})"
+
+
+def with_memory(name: str, locations: int) -> NTM:
+    return NTM.from_pretrained(name).resized(locations)
+
+
+if __name__ == "__main__":
+    main()
