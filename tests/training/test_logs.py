@@ -1,3 +1,4 @@
+import time
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,9 @@ def test_tensorboard_forgets_what_a_killed_process_wrote_beyond_its_checkpoint(
     for sequences in (10, 20, 30):
         first.write(line(sequences))
     first.close()
+    written = int(time.time())
+    while int(time.time()) == written:  # event files are told apart, and read, by the second
+        time.sleep(0.05)
     second = TensorBoard(tmp_path, 20)
     second.write({"sequences": 30, "bits": 5.0})
     second.close()

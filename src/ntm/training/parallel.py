@@ -178,8 +178,10 @@ def _meet(device: str) -> Ranks:
         if device == "cuda":
             torch.cuda.set_device(here)
         store, rank, size = next(rendezvous("env://"))
-        # The store outlives a run, and ranks that meet again must not find their old addresses.
-        store = PrefixStore(f"ntm {next(_meetings)}", store)
+        # The store outlives a run and a restart, and ranks that meet again must not find the
+        # addresses of those before them.
+        restart = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+        store = PrefixStore(f"ntm {restart} {next(_meetings)}", store)
         backend = _BACKENDS[device]
         distributed.init_process_group(backend, store=store, rank=rank, world_size=size)
     except (RuntimeError, AssertionError) as error:
