@@ -3,7 +3,8 @@
     python benchmarks/sweep.py --seconds 60
 
 Trains the same copy runs by `ntm train`, one after the other, and by `ntm sweep` with one worker,
-and compares their processor time, which other programs on the machine do not change much. Then
+and compares their processor time, which other programs on the machine do not change much. The
+start-up is what a sweep of a single run takes longer than the bare run, however long that is. Then
 trains as many runs at once as there are workers, for one worker up to one per core: the throughput
 is the sequences per second of a worker's processor time, times the workers. Every ratio is taken
 within a round, in which all take turns; medians over the rounds are reported.
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 RUNS = 2  # of the comparison with bare runs
+FORMS = {"overhead": "{:+.1%}", "start-up": "{:.1f} s"}
 FILE = """
 tasks = ["copy"]
 seeds = {seeds}
@@ -70,7 +72,10 @@ def measured(sequences: int, folder: Path, most_workers: int) -> dict[str, float
     alone = bare(sequences, folder / "bare", seeds)
     together = swept(sequences, folder / "swept", seeds, workers=1)
     start = swept(1, folder / "start", [1], workers=1).processor
-    found = {"overhead": together.processor / alone.processor - 1}
+    found = {
+        "overhead": together.processor / alone.processor - 1,
+        "start-up": start - bare(1, folder / "bare-start", [1]).processor,
+    }
     rates = {}
     for workers in range(1, most_workers + 1):
         seeds = list(range(1, workers + 1))
@@ -121,7 +126,8 @@ def report(rounds: Sequence[dict[str, float]]) -> None:
     for name in rounds[0]:
         values = [found[name] for found in rounds]
         shown = [statistics.median(values), min(values), max(values)]
-        texts = [f"{v:+.1%}" if name == "overhead" else f"{v:.2f}" for v in shown]
+        form = FORMS.get(name, "{:.2f}")
+        texts = [form.format(value) for value in shown]
         print(f"{name:<16} {texts[0]} ({texts[1]} to {texts[2]})")
 
 

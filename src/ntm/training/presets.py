@@ -105,7 +105,7 @@ _REPEAT_COPY = Tuned(100_000, halve_after=50_000, halve_every=10_000, backward_c
 _NGRAMS = {"optimiser.learning_rate": "1e-4", "model.start_memory": "random"}
 _TUNED = {
     ("copy", "ntm-ff"): _COPY,
-    ("copy", "ntm-lstm"): _COPY,
+    ("copy", "ntm-lstm"): Tuned(20_000, halve_after=13_000, halve_every=1_500),
     ("repeat-copy", "ntm-ff"): _REPEAT_COPY,
     ("repeat-copy", "ntm-lstm"): _REPEAT_COPY,
     ("associative-recall", "ntm-ff"): Tuned(50_000, halve_after=25_000, halve_every=5_000),
