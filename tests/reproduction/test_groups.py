@@ -54,11 +54,12 @@ def test_names_say_what_is_otherwise_than_in_the_paper() -> None:
 
 
 def test_the_papers_protocol_is_told_from_ours() -> None:
-    (ours,) = grouped([made_up_record()], "copy")
-    settings = paper_settings("copy", "ntm-ff")
-    (theirs,) = grouped([replace(made_up_record(), settings=settings)], "copy")
-    assert theirs.name == "NTM, feedforward controller; the paper's protocol"
-    assert theirs.command == "ntm train copy --model ntm-ff --paper --seed S"
+    record = made_up_record(model="ntm-lstm")
+    (ours,) = grouped([record], "copy")
+    settings = paper_settings("copy", "ntm-lstm")
+    (theirs,) = grouped([replace(record, settings=settings)], "copy")
+    assert theirs.name == "NTM, LSTM controller; the paper's protocol"
+    assert theirs.command == "ntm train copy --model ntm-lstm --paper --seed S"
     assert paper_departures(theirs.settings) == {}
     assert set(paper_departures(ours.settings)) == {
         "optimiser.halve_after", "optimiser.halve_every", "optimiser.backward_clip",

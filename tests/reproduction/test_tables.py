@@ -137,7 +137,7 @@ def test_heads_over_seeds() -> None:
 
 
 def test_settings_of_every_kind_of_network() -> None:
-    records = [made_up_record(model=model) for model in ("ntm-ff", "lstm")]
+    records = [made_up_record(model=model) for model in ("ntm-lstm", "lstm")]
     table = tables.settings_table(grouped(records, "copy"))
     assert row(table, 0)["sizes"] == "controller 100, memory 128 x 20, 1 + 1 heads"
     assert "`optimiser.halve_every=" in row(table, 0)["departures from the paper's settings"]
