@@ -3,7 +3,8 @@
     python benchmarks/sweep.py --seconds 60
 
 Trains the same copy runs by `ntm train`, one after the other, and by `ntm sweep` with one worker,
-and compares their processor time, which other programs on the machine do not change much. The
+and compares their processor time, which other programs change less than the clock's, but do: on a
+busy machine rounds of 15 s differed by 20 %. Measure on a quiet one, with runs of a minute. The
 start-up is what a sweep of a single run takes longer than the bare run, however long that is. Then
 trains as many runs at once as there are workers, for one worker up to one per core: the throughput
 is the sequences per second of a worker's processor time, times the workers. Every ratio is taken
