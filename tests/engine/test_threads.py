@@ -1,5 +1,8 @@
 """Results depend on no thread, no other sequence, no other caller and no mode of the processor."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -147,3 +150,41 @@ def test_the_callers_floating_point_mode_stays(flush: bool) -> None:
     finally:
         torch.set_flush_denormal(False)
     assert denormals_survive()
+
+
+FORKS = """
+import multiprocessing, os, threading
+import torch
+from ntm import NTM
+
+torch.set_num_threads(3)
+# So small that torch works on one thread: its own would not survive a fork.
+net, x = NTM(3, 2, memory_locations=16, engine="native"), torch.ones(5, 16, 3)
+
+@torch.no_grad()
+def answer():
+    return net(x, lengths=[5] * 16)[0].sum().item()
+
+def in_child(connection, expected):
+    connection.send([answer() == expected for _ in range(20)])
+
+expected = answer()
+ours, theirs = multiprocessing.Pipe()
+child = multiprocessing.get_context("fork").Process(target=in_child, args=(theirs, expected))
+child.start()
+child.join(60)
+assert child.exitcode == 0, child.exitcode
+assert all(ours.recv()) and answer() == expected
+for _ in range(50):
+    caller = threading.Thread(target=answer)
+    caller.start()
+    caller.join()
+if os.path.exists("/proc/self/task"):
+    assert len(os.listdir("/proc/self/task")) < 50
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+def test_helpers_survive_a_fork_and_end_with_their_caller() -> None:
+    """In a process of its own, because forking one in which torch has run is not safe for ever."""
+    subprocess.run([sys.executable, "-c", FORKS], check=True, timeout=120)

@@ -1,9 +1,16 @@
 // Threads over independent pieces of work, and the floating-point mode the kernels run in.
 #pragma once
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -64,13 +71,101 @@ class Phase {
   std::atomic<Index> next_{0}, done_{0};
 };
 
-// Runs phases one after the other, each on up to `threads` threads. Threads live for one call: that costs tens of
-// microseconds, and leaves nothing behind that a fork or a second caller could trip over.
+// What the threads of a call run: the argument numbers them; the caller is 0.
+using Job = std::function<void(Index)>;
+
+// A thread that takes part in one caller's calls and waits in between: to start one takes as long as a tenth of a step.
+class Helper {
+ public:
+  explicit Helper(Index worker) : thread_([this, worker] { live(worker); }) {}
+  ~Helper() {
+    give(&kLeave);
+    thread_.join();
+  }
+
+  // The job must live until `finish` has returned.
+  void give(const Job* job) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      job_ = job;
+    }
+    given_.notify_one();
+  }
+  void finish() const {
+    while (job_) std::this_thread::yield();
+  }
+
+ private:
+  // Between two steps of a training loop the helper stays awake: to wake one up takes as long as to start one.
+  static constexpr std::chrono::microseconds kPatience{200};
+  inline static const Job kLeave;
+
+  void live(Index worker) {
+    for (const Job* job = next(); job != &kLeave; job = next()) {
+      (*job)(worker);
+      job_ = nullptr;
+    }
+  }
+  const Job* next() {
+    const auto enough = std::chrono::steady_clock::now() + kPatience;
+    while (!job_ && std::chrono::steady_clock::now() < enough) std::this_thread::yield();
+    std::unique_lock<std::mutex> lock(mutex_);
+    given_.wait(lock, [this] { return job_ != nullptr; });
+    return job_;
+  }
+
+  std::atomic<const Job*> job_{nullptr};
+  std::mutex mutex_;
+  std::condition_variable given_;
+  std::thread thread_;  // last: it uses the others
+};
+
+// The helpers of one calling thread, so that callers need not wait for one another. They end with that thread.
+class Crew {
+ public:
+  Crew() = default;
+  ~Crew() {
+    if (forked()) forget();
+  }
+  static Crew& mine() {
+    thread_local Crew crew;
+    return crew;
+  }
+
+  // job(worker) on up to `threads` threads, the caller's among them. It must not throw.
+  void run(Index threads, const Job& job) {
+    if (forked()) forget();
+    const Index wanted = std::max<Index>(threads, 1) - 1;
+    try {
+      while (Index(helpers_.size()) < wanted) helpers_.push_back(std::make_unique<Helper>(helpers_.size() + 1));
+    } catch (const std::system_error&) {
+      // The system has no more threads to give; those there are do all the work.
+    }
+    const Index there = std::min<Index>(wanted, helpers_.size());
+    for (Index i = 0; i < there; ++i) helpers_[i]->give(&job);
+    job(0);
+    for (Index i = 0; i < there; ++i) helpers_[i]->finish();
+  }
+
+ private:
+  // A fork copies this list, but not the threads: nobody could join them.
+  bool forked() const { return process_ != getpid(); }
+  void forget() {
+    for (auto& helper : helpers_) static_cast<void>(helper.release());
+    helpers_.clear();
+    process_ = getpid();
+  }
+
+  pid_t process_ = getpid();
+  std::vector<std::unique_ptr<Helper>> helpers_;
+};
+
+// Runs phases one after the other, each on up to `threads` threads.
 template <typename... Phases>
 void run_parallel(Index threads, Phases&... phases) {
   std::exception_ptr failure;
   std::atomic<bool> failed{false};
-  const auto run = [&](Index worker) {
+  const Job run = [&](Index worker) {
     const FlushDenormals mode;
     try {
       (phases.run(worker, failed), ...);
@@ -78,14 +173,7 @@ void run_parallel(Index threads, Phases&... phases) {
       if (!failed.exchange(true)) failure = std::current_exception();
     }
   };
-  std::vector<std::thread> helpers;
-  try {
-    for (Index i = 1; i < std::min(threads, std::max({phases.count...})); ++i) helpers.emplace_back(run, i);
-  } catch (const std::system_error&) {
-    // The system has no more threads to give; those there are do all the work.
-  }
-  run(0);
-  for (auto& helper : helpers) helper.join();
+  Crew::mine().run(std::min(threads, std::max({phases.count...})), run);
   if (failure) std::rethrow_exception(failure);
 }
 
