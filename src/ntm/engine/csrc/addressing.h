@@ -37,11 +37,11 @@ class Ring {
 // What the links of the chain hand on, for one head; kept to be recomputed rather than stored per step.
 template <typename T>
 struct Chain {
-  Scratch<T> content, shifted, dcontent;
+  Scratch<T> shifted, dcontent;
   Ring<T> gated, dshifted;
 
   explicit Chain(const Plan& plan)
-      : content(plan.row), shifted(plan.row), dcontent(plan.row), gated(plan), dshifted(plan) {}
+      : shifted(plan.row), dcontent(plan.row), gated(plan), dshifted(plan) {}
 };
 
 // y = softmax(scale x), scale > 0, over the first `count` of `row` elements, zero in the rest. y may be x.
@@ -131,26 +131,25 @@ void rotate(const T* values, const T* shift, bool backwards, const Plan& plan, c
     run(int(plan.offsets.size()));
 }
 
-// Equations 5, 7 and 8: the chain up to the rotation.
+// Equations 7 and 8: the chain from the content to the rotation.
 template <typename T>
-void follow_chain(Chain<T>& chain, const T* similarity, const T* previous, const T* head, const HeadLayout& at,
+void follow_chain(Chain<T>& chain, const T* content, const T* previous, const T* head, const HeadLayout& at,
                   const Plan& plan) {
-  constexpr Index lanes = kLanes<T>;
-  softmax(chain.content.data(), similarity, head[at.strength], plan.locations, plan.row);
   const T gate = head[at.gate];
   T* gated = chain.gated.values();
-  for (Index n = 0; n < plan.row; n += lanes)
-    store<T>(gated + n, gate * load(&chain.content[n]) + (1 - gate) * load(previous + n));
+  for (Index n = 0; n < plan.row; n += kLanes<T>)
+    store<T>(gated + n, gate * load(content + n) + (1 - gate) * load(previous + n));
   chain.gated.close();
   T* shifted = chain.shifted.data();
   rotate(gated, head + at.shift, false, plan, [=](Index n, Vec<T> sum) { store<T>(shifted + n, sum); });
 }
 
-// Equations 5 to 9 for one head: its weighting from its similarities and its previous weighting.
+// Equations 5 and 7 to 9 for one head: content and weighting from its similarities and its previous weighting.
 template <typename T>
-void address(T* weighting, Chain<T>& chain, const T* similarity, const T* previous, const T* head,
+void address(T* weighting, T* content, Chain<T>& chain, const T* similarity, const T* previous, const T* head,
              const HeadLayout& at, const Plan& plan) {
-  follow_chain(chain, similarity, previous, head, at, plan);
+  softmax(content, similarity, head[at.strength], plan.locations, plan.row);
+  follow_chain<T>(chain, content, previous, head, at, plan);
   for (Index n = 0; n < plan.row; n += kLanes<T>)
     store<T>(weighting + n, log<T>(load(&chain.shifted[n]) + T(plan.sharpening_epsilon)));
   softmax(weighting, weighting, 1 + head[at.excess], plan.locations, plan.row);
@@ -159,10 +158,10 @@ void address(T* weighting, Chain<T>& chain, const T* similarity, const T* previo
 // dweighting (overwritten by the gradient of `previous`) to dsimilarity and to dhead: the gradients of strength,
 // gate, sharpness and shift, in the places of the squashed layout.
 template <typename T>
-void address_backward(T* dweighting, T* dsimilarity, T* dhead, Chain<T>& chain, const T* weighting,
+void address_backward(T* dweighting, T* dsimilarity, T* dhead, Chain<T>& chain, const T* weighting, const T* contents,
                       const T* similarity, const T* previous, const T* head, const HeadLayout& at, const Plan& plan) {
   constexpr Index lanes = kLanes<T>;
-  follow_chain(chain, similarity, previous, head, at, plan);
+  follow_chain(chain, contents, previous, head, at, plan);
   T *dshifted = chain.dshifted.values(), *dcontent = chain.dcontent.data();
 
   Vec<T> sum = {};  // equation 9
@@ -190,7 +189,7 @@ void address_backward(T* dweighting, T* dsimilarity, T* dhead, Chain<T>& chain, 
 
   const T gate = head[at.gate];  // equation 7, and the sums that equation 5 needs
   Vec<T> dgate = {}, content_sum = {};
-  rotate(dshifted, head + at.shift, true, plan, [&, contents = chain.content.data()](Index n, Vec<T> dgated) {
+  rotate(dshifted, head + at.shift, true, plan, [&](Index n, Vec<T> dgated) {
     const Vec<T> content = load(contents + n);
     dgate += dgated * (content - load(previous + n));
     content_sum += content * dgated;
@@ -203,7 +202,7 @@ void address_backward(T* dweighting, T* dsimilarity, T* dhead, Chain<T>& chain, 
   const T content_mean = gate * sum_of<T>(content_sum), strength = head[at.strength];  // equation 5
   Vec<T> dstrength = {};
   for (Index n = 0; n < plan.row; n += lanes) {
-    const Vec<T> d = load(&chain.content[n]) * (load(dcontent + n) - content_mean);
+    const Vec<T> d = load(contents + n) * (load(dcontent + n) - content_mean);
     dstrength += d * load(similarity + n);
     store<T>(dsimilarity + n, d * strength);
   }

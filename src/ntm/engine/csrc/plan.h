@@ -184,22 +184,39 @@ Index elements(const Plan& plan, Index rows) {
   return shelf.size;
 }
 
+// How the heads of one kind came to their weightings: equations 6, 5 and 9, (heads x row) each.
+template <typename Pointer>
+struct AddressingOf {
+  Index stride;
+  Pointer similarity, content, weightings;
+
+  AddressingOf(Index heads, const Plan& plan, Shelf<Pointer>& shelf)
+      : stride(heads * plan.row),
+        similarity(shelf.take(stride)),
+        content(shelf.take(stride)),
+        weightings(shelf.take(stride)) {}
+
+  // What one row of the tape holds.
+  AddressingOf at(Index row) const {
+    AddressingOf one = *this;
+    for (Pointer* array : {&one.similarity, &one.content, &one.weightings}) *array += row * stride;
+    return one;
+  }
+};
+
 // The large part of the tape: the memory, and what was done to it. A row per sequence and step.
 template <typename Pointer>
 struct MemoryTapeOf {
-  Pointer memory, inverse_norms;              // (M x row) transposed, and (row): 1 / |M(i)|
-  Pointer read_similarity, write_similarity;  // (heads x row)
-  Pointer read_weightings, write_weightings;  // (heads x row)
   Index memory_stride;
+  Pointer memory, inverse_norms;  // (M x row) transposed, and (row): 1 / |M(i)|
+  AddressingOf<Pointer> read, write;
 
-  MemoryTapeOf(const Plan& plan, Shelf<Pointer>& shelf, Index memories) {
-    memory = shelf.take(memory_stride = plan.width * plan.row, memories);
-    inverse_norms = shelf.take(plan.row);
-    read_similarity = shelf.take(plan.read_heads * plan.row);
-    write_similarity = shelf.take(plan.write_heads * plan.row);
-    read_weightings = shelf.take(plan.read_heads * plan.row);
-    write_weightings = shelf.take(plan.write_heads * plan.row);
-  }
+  MemoryTapeOf(const Plan& plan, Shelf<Pointer>& shelf, Index memories)
+      : memory_stride(plan.width * plan.row),
+        memory(shelf.take(memory_stride, memories)),
+        inverse_norms(shelf.take(plan.row)),
+        read(plan.read_heads, plan, shelf),
+        write(plan.write_heads, plan, shelf) {}
 };
 
 // The small part: heads and controller, and what the weights' gradients will be made of.

@@ -167,8 +167,8 @@ class Forward {
     const auto copy = [&](T* array, Index stride) { std::copy_n(array + from * stride, stride, array + row * stride); };
     std::copy_n(memory_at(-1, other), memory_.memory_stride, memory_at(-1, position));
     copy(memory_.inverse_norms, plan_.row);
-    copy(memory_.read_weightings, plan_.read_heads * plan_.row);
-    copy(memory_.write_weightings, plan_.write_heads * plan_.row);
+    copy(memory_.read.weightings, memory_.read.stride);
+    copy(memory_.write.weightings, memory_.write.stride);
     const Index control_row = rows_.at(-1, position), control_from = rows_.at(-1, other);
     std::copy_n(features(control_from), plan_.features, features(control_row));
     for (Index l = 0; l < plan_.recurrent; ++l) {
@@ -225,8 +225,8 @@ class Forward {
   T* features(Index row) const { return control_.features + row * control_.features_stride; }
   T* hidden(Index l, Index row) const { return control_.hidden[l] + row * control_.hidden_stride; }
   T* cell(Index l, Index row) const { return control_.cell[l] + row * control_.hidden_stride; }
-  T* read_weightings(Index row) const { return memory_.read_weightings + row * plan_.read_heads * plan_.row; }
-  T* write_weightings(Index row) const { return memory_.write_weightings + row * plan_.write_heads * plan_.row; }
+  T* read_weightings(Index row) const { return memory_.read.at(row).weightings; }
+  T* write_weightings(Index row) const { return memory_.write.at(row).weightings; }
 
   // The controller's step for `running` sequences: its output becomes the first part of their features.
   void control(Index t, Index begin, Index running, T* values) const {
@@ -270,12 +270,11 @@ class Forward {
     squash(write_heads, raw + plan.write.first_raw, plan.write, true, plan);
     const T* memory = memory_at(t, position);
 
-    address_all(write_weightings(row), write_weightings(previous), memory_.write_similarity, row,
-                memory_at(t - 1, position), memory_.inverse_norms + previous * plan.row, write_heads, plan.write,
-                chain);
+    address_all(memory_.write.at(row), write_weightings(previous), memory_at(t - 1, position),
+                memory_.inverse_norms + previous * plan.row, write_heads, plan.write, chain);
     write_memory(t, position);
-    address_all(read_weightings(row), read_weightings(previous), memory_.read_similarity, row, memory,
-                memory_.inverse_norms + row * plan.row, read_heads, plan.read, chain);
+    address_all(memory_.read.at(row), read_weightings(previous), memory, memory_.inverse_norms + row * plan.row,
+                read_heads, plan.read, chain);
     read(features(control_row) + plan.units, read_weightings(row), memory, plan);
   }
 
@@ -286,13 +285,14 @@ class Forward {
           write_weightings(row), heads, plan_);
   }
 
-  void address_all(T* weightings, const T* previous, T* similarities, Index row, const T* memory, const T* norms,
-                   const T* heads, const HeadKind& kind, Chain<T>& chain) const {
-    T* similarity = similarities + row * kind.count * plan_.row;
-    cosine_similarity(similarity, memory, norms, heads, kind, plan_);
-    for (Index h = 0; h < kind.count; ++h)
-      address(weightings + h * plan_.row, chain, similarity + h * plan_.row, previous + h * plan_.row,
+  void address_all(const AddressingOf<T*>& to, const T* previous, const T* memory, const T* norms, const T* heads,
+                   const HeadKind& kind, Chain<T>& chain) const {
+    cosine_similarity(to.similarity, memory, norms, heads, kind, plan_);
+    for (Index h = 0; h < kind.count; ++h) {
+      const Index at = h * plan_.row;
+      address(to.weightings + at, to.content + at, chain, to.similarity + at, previous + at,
               heads + h * kind.squashed.size, kind.squashed, plan_);
+    }
   }
 
   const Plan& plan_;
@@ -532,22 +532,20 @@ class Backward {
     T *dsquashed = room.dsquashed.data(), *dwrite_heads = dsquashed + plan.write.first_squashed;
 
     read_backward(dread, dreads, memory, plan);
-    address_all_backward(dread, room.dproducts.data(), dsquashed, scale, room, row, previous,
-                         memory_.inverse_norms + row * plan.row, memory_.read_similarity, memory_.read_weightings,
-                         read_heads, plan.read);
-    const T* read_weightings = memory_.read_weightings + row * plan.read_heads * plan.row;
-    const T* write_weightings = memory_.write_weightings + row * plan.write_heads * plan.row;
+    const AddressingOf<const T*> read = memory_.read.at(row), write = memory_.write.at(row);
+    address_all_backward(dread, room.dproducts.data(), dsquashed, scale, room, read,
+                         memory_.read.at(previous).weightings, memory_.inverse_norms + row * plan.row, read_heads,
+                         plan.read);
     const MemoryGradient<T> gradient = {
         carry.memory.get() + i * memory_.memory_stride, memory, before, scale,
-        {read_heads, plan.read.squashed.size, room.dproducts.data()}, {dreads, plan.width, read_weightings},
-        next_keys(carry, i), write_weightings, write_heads, dwrite};
+        {read_heads, plan.read.squashed.size, room.dproducts.data()}, {dreads, plan.width, read.weightings},
+        next_keys(carry, i), write.weightings, write_heads, dwrite};
     memory_backward(gradient, room.dkeys.data(), room.derase.data(), room.dadd.data(), plan, room.sums.get());
     give_keys(dsquashed, room, read_heads, plan.read);
 
     std::fill_n(scale, plan.row, T(0));
-    address_all_backward(dwrite, dproducts, dwrite_heads, scale, room, row, previous,
-                         memory_.inverse_norms + previous * plan.row, memory_.write_similarity,
-                         memory_.write_weightings, write_heads, plan.write);
+    address_all_backward(dwrite, dproducts, dwrite_heads, scale, room, write, memory_.write.at(previous).weightings,
+                         memory_.inverse_norms + previous * plan.row, write_heads, plan.write);
     row_products(room.dkeys.data(), plan.width, dproducts, plan.write_heads, before, plan.width, plan.row);
     give_keys(dwrite_heads, room, write_heads, plan.write);
     heads_backward(t, position, i, room);
@@ -573,18 +571,15 @@ class Backward {
   }
 
   // The addressing of all heads of a kind, down to the gradients of the products k . M(i).
-  void address_all_backward(T* dweightings, T* dproducts, T* dsquashed, T* scale, BackwardRoom<T>& room, Index row,
-                            Index previous, const T* norms, const T* similarities, const T* weightings,
-                            const T* heads, const HeadKind& kind) const {
-    const Plan& plan = plan_;
-    const Index stride = kind.count * plan.row;
-    const T* similarity = similarities + row * stride;
-    for (Index h = 0; h < kind.count; ++h)
-      address_backward(dweightings + h * plan.row, dproducts + h * plan.row, dsquashed + h * kind.squashed.size,
-                       room.chain, weightings + row * stride + h * plan.row, similarity + h * plan.row,
-                       weightings + previous * stride + h * plan.row, heads + h * kind.squashed.size, kind.squashed,
-                       plan);
-    cosine_similarity_backward(dproducts, scale, room.along.data(), similarity, norms, heads, kind, plan);
+  void address_all_backward(T* dweightings, T* dproducts, T* dsquashed, T* scale, BackwardRoom<T>& room,
+                            const AddressingOf<const T*>& from, const T* previous, const T* norms, const T* heads,
+                            const HeadKind& kind) const {
+    for (Index h = 0; h < kind.count; ++h) {
+      const Index at = h * plan_.row, head = h * kind.squashed.size;
+      address_backward(dweightings + at, dproducts + at, dsquashed + head, room.chain, from.weightings + at,
+                       from.content + at, from.similarity + at, previous + at, heads + head, kind.squashed, plan_);
+    }
+    cosine_similarity_backward(dproducts, scale, room.along.data(), from.similarity, norms, heads, kind, plan_);
   }
 
   // The gradients of the keys, from the sums over the locations in room.dkeys.
@@ -750,8 +745,8 @@ void backward(const Sizes& sizes, const Batch& batch, const Weights<T>& weights,
 
 // One head kind's part of the record, for one step of one sequence; `to` counts (time, batch).
 template <typename T>
-void record_heads(const HeadRecord<T>& record, Index to, const T* heads, const T* similarity, const T* previous,
-                  const T* weightings, const HeadKind& kind, const Plan& plan, Chain<T>& chain) {
+void record_heads(const HeadRecord<T>& record, Index to, const T* heads, const AddressingOf<const T*>& from,
+                  const T* previous, const HeadKind& kind, const Plan& plan, Chain<T>& chain) {
   const HeadLayout& at = kind.squashed;
   const Index shifts = Index(plan.shifts.size());
   for (Index h = 0; h < kind.count; ++h) {
@@ -762,11 +757,11 @@ void record_heads(const HeadRecord<T>& record, Index to, const T* heads, const T
     record.gates[one] = head[at.gate];
     std::copy_n(head + at.shift, shifts, record.shifts + one * shifts);
     record.sharpness[one] = 1 + head[at.excess];
-    follow_chain(chain, similarity + h * plan.row, previous + h * plan.row, head, at, plan);
-    std::copy_n(chain.content.data(), plan.locations, record.content + one * plan.locations);
+    follow_chain(chain, from.content + h * plan.row, previous + h * plan.row, head, at, plan);
+    std::copy_n(from.content + h * plan.row, plan.locations, record.content + one * plan.locations);
     std::copy_n(chain.gated.values(), plan.locations, record.gated + one * plan.locations);
     std::copy_n(chain.shifted.data(), plan.locations, record.shifted + one * plan.locations);
-    std::copy_n(weightings + h * plan.row, plan.locations, record.weightings + one * plan.locations);
+    std::copy_n(from.weightings + h * plan.row, plan.locations, record.weightings + one * plan.locations);
   }
 }
 
@@ -794,14 +789,11 @@ void record(const Sizes& sizes, const Batch& batch, const T* tape, const Record<
         std::copy_n(head + at.erase, width, out.erases + (to * plan.write_heads + h) * width);
         std::copy_n(head + at.add, width, out.adds + (to * plan.write_heads + h) * width);
       }
-      const auto kind = [&](const HeadRecord<T>& record, const T* similarity, const T* weightings,
-                            const HeadKind& heads_kind) {
-        const Index stride = heads_kind.count * plan.row;
-        record_heads(record, to, heads + heads_kind.first_squashed, similarity + row * stride,
-                     weightings + previous * stride, weightings + row * stride, heads_kind, plan, chain);
+      const auto kind = [&](const HeadRecord<T>& record, const AddressingOf<const T*>& from, const HeadKind& of) {
+        record_heads(record, to, heads + of.first_squashed, from.at(row), from.at(previous).weightings, of, plan, chain);
       };
-      kind(out.read, memory.read_similarity, memory.read_weightings, plan.read);
-      kind(out.write, memory.write_similarity, memory.write_weightings, plan.write);
+      kind(out.read, memory.read, plan.read);
+      kind(out.write, memory.write, plan.write);
       if (out.memory)
         transpose_out(out.memory + to * plan.locations * width, memory.memory + row * memory.memory_stride, plan);
     }
