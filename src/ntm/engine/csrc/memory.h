@@ -34,14 +34,14 @@ void for_each_block(const Plan& plan, const Pass& pass) {
 template <typename T>
 void row_products(T* __restrict result, Index result_stride, const T* __restrict a, Index heads, const T* __restrict b,
                   Index width, Index row) {
-  constexpr Index lanes = kLanes<T>, block = 4;
+  constexpr Index lanes = kLanes<T>, block = kSums<T>;
   for (Index h = 0; h < heads; ++h, a += row, result += result_stride) {
     Index m = 0;
     for (; m + block <= width; m += block) {
       Vec<T> sum[block] = {};
       for (Index n = 0; n < row; n += lanes)
         for (Index i = 0; i < block; ++i) sum[i] += load(a + n) * load(b + (m + i) * row + n);
-      for (Index i = 0; i < block; ++i) result[m + i] = sum_of<T>(sum[i]);
+      store_sums<T>(result + m, sum);
     }
     for (; m < width; ++m) {
       Vec<T> sum = {};
@@ -238,11 +238,9 @@ void memory_backward(const MemoryGradient<T>& gradient, T* dkeys, T* derase, T* 
   for_each_block<T>(plan, [&](auto vectors, auto reads_count, auto writes_count, Index n) {
     memory_block_backward<T, vectors>(reads_count, writes_count, gradient.from(n), sums, plan, blocks);
   });
-  for (Index i = 0; i < reads; ++i) dkeys[i] = sum_of<T>(sums.keys[i]);
-  for (Index i = 0; i < writes; ++i) {
-    derase[i] = sum_of<T>(sums.erase[i]);
-    dadd[i] = sum_of<T>(sums.add[i]);
-  }
+  store_sums<T>(dkeys, sums.keys, reads);
+  store_sums<T>(derase, sums.erase, writes);
+  store_sums<T>(dadd, sums.add, writes);
 }
 
 // The same for the start, which nobody has read or written yet: only the first step's write heads looked at it.

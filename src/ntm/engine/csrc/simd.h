@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <utility>
 
 #if defined(__AVX512F__)
 #define NTM_VECTOR_BYTES 64
@@ -47,6 +48,10 @@ using BitVec = typename Simd<T>::Bits;
 
 template <typename T>
 constexpr int kLanes = NTM_VECTOR_BYTES / sizeof(T);
+
+// 0, 1, 2, ...: a number for each lane.
+template <typename V>
+using Lanes = std::make_index_sequence<sizeof(V) / sizeof(V{}[0])>;
 
 // Through a vector type and not memcpy: the compiler then knows that a store changes no integer, and keeps sizes and
 // strides in registers.
@@ -95,46 +100,74 @@ inline Vec<T> abs(Vec<T> a) {
   return a < 0 ? -a : a;
 }
 
-// Folds the upper half of the first `lanes` lanes onto the lower half.
-template <int lanes, typename V>
-inline V upper_half(V v) {
-  if constexpr (sizeof(V) / sizeof(v[0]) == 16) {
-    if constexpr (lanes == 16)
-      return __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15);
-    if constexpr (lanes == 8)
-      return __builtin_shufflevector(v, v, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7);
-    if constexpr (lanes == 4)
-      return __builtin_shufflevector(v, v, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3);
-    return __builtin_shufflevector(v, v, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1);
-  } else if constexpr (sizeof(V) / sizeof(v[0]) == 8) {
-    if constexpr (lanes == 8) return __builtin_shufflevector(v, v, 4, 5, 6, 7, 4, 5, 6, 7);
-    if constexpr (lanes == 4) return __builtin_shufflevector(v, v, 2, 3, 2, 3, 2, 3, 2, 3);
-    return __builtin_shufflevector(v, v, 1, 1, 1, 1, 1, 1, 1, 1);
-  } else if constexpr (sizeof(V) / sizeof(v[0]) == 4) {
-    if constexpr (lanes == 4) return __builtin_shufflevector(v, v, 2, 3, 2, 3);
-    return __builtin_shufflevector(v, v, 1, 1, 1, 1);
-  } else {
-    return __builtin_shufflevector(v, v, 1, 1);
-  }
+// Lane i of the result is lane i ^ distance: for a short distance a cheap exchange of neighbours.
+template <int distance, typename V, std::size_t... lane>
+inline V exchanged(V v, std::index_sequence<lane...>) {
+  return __builtin_shufflevector(v, v, int(lane ^ distance)...);
 }
 
 template <int lanes, typename V, typename Combine>
-inline auto reduce(V v, Combine combine) {
-  if constexpr (lanes == 1) {
-    return v[0];
-  } else {
-    return reduce<lanes / 2>(combine(v, upper_half<lanes>(v)), combine);
-  }
+inline V reduce(V v, Combine combine) {
+  if constexpr (lanes == 1)
+    return v;
+  else
+    return reduce<lanes / 2>(combine(v, exchanged<lanes / 2>(v, Lanes<V>{})), combine);
 }
 
 template <typename T>
 inline T sum_of(Vec<T> v) {
-  return reduce<kLanes<T>>(v, [](Vec<T> a, Vec<T> b) { return a + b; });
+  return reduce<kLanes<T>>(v, [](Vec<T> a, Vec<T> b) { return a + b; })[0];
 }
 
 template <typename T>
 inline T max_of(Vec<T> v) {
-  return reduce<kLanes<T>>(v, [](Vec<T> a, Vec<T> b) { return max<T>(a, b); });
+  return reduce<kLanes<T>>(v, [](Vec<T> a, Vec<T> b) { return max<T>(a, b); })[0];
+}
+
+// Of every `count` lanes, the first or the second half of a's, then of b's.
+template <int count, bool second, typename V, std::size_t... lane>
+inline V halves(V a, V b, std::index_sequence<lane...>) {
+  constexpr int half = count / 2, lanes = sizeof...(lane);
+  return __builtin_shufflevector(
+      a, b, int(lane % count < half ? lane + second * half : lanes + lane - half + second * half)...);
+}
+
+// Lane i of the result is a part of the sum of vector i % count: all parts together, `count` lanes apart, are that sum.
+template <int count, typename V>
+inline V partial_sums(const V* v) {
+  if constexpr (count == 1) {
+    return *v;
+  } else {
+    const V a = partial_sums<count / 2>(v), b = partial_sums<count / 2>(v + count / 2);
+    return halves<count, false>(a, b, Lanes<V>{}) + halves<count, true>(a, b, Lanes<V>{});
+  }
+}
+
+template <int lanes, int count, typename V>
+inline V folded(V v) {
+  if constexpr (lanes == count)
+    return v;
+  else
+    return folded<lanes / 2, count>(v + exchanged<lanes / 2>(v, Lanes<V>{}));
+}
+
+// Vectors whose lanes `store_sums` adds up together: that takes a third of the work of one after the other.
+template <typename T>
+constexpr int kSums = kLanes<T> < 4 ? kLanes<T> : 4;
+
+// result[i] = the sum of the lanes of v[i], for kSums of them.
+template <typename T>
+inline void store_sums(T* result, const Vec<T>* v) {
+  const Vec<T> sums = folded<kLanes<T>, kSums<T>>(partial_sums<kSums<T>>(v));
+  std::memcpy(result, &sums, kSums<T> * sizeof(T));
+}
+
+// The same for any number of them.
+template <typename T, typename Count>
+inline void store_sums(T* result, const Vec<T>* v, Count count) {
+  Count i = 0;
+  for (; i + kSums<T> <= count; i += kSums<T>) store_sums<T>(result + i, v + i);
+  for (; i < count; ++i) result[i] = sum_of<T>(v[i]);
 }
 
 template <typename T>
