@@ -3,6 +3,7 @@
 // Arrays over the locations have `plan.row` elements; those from N on are zero in every weighting.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -37,11 +38,11 @@ class Ring {
 // What the links of the chain hand on, for one head; kept to be recomputed rather than stored per step.
 template <typename T>
 struct Chain {
-  Scratch<T> shifted, dcontent;
   Ring<T> gated, dshifted;
+  Scratch<T> dgated;
+  Scratch<Vec<T>> dshift;
 
-  explicit Chain(const Plan& plan)
-      : shifted(plan.row), dcontent(plan.row), gated(plan), dshifted(plan) {}
+  explicit Chain(const Plan& plan) : gated(plan), dshifted(plan), dgated(plan.row), dshift(plan.offsets.size()) {}
 };
 
 // y = softmax(scale x), scale > 0, over the first `count` of `row` elements, zero in the rest. y may be x.
@@ -92,121 +93,130 @@ void cosine_similarity(T* similarity, const T* memory, const T* inverse_norms, c
   }
 }
 
-// The gradients of the similarities (heads x row), overwritten by those of the plain products k . M(i). `scale` is
-// raised by what the memory's gradient shrinks along M(i), per location; `along`, per head, is the same for the key.
-template <typename T>
-void cosine_similarity_backward(T* dsimilarity, T* scale, T* along, const T* similarity, const T* inverse_norms,
-                                const T* heads, const HeadKind& kind, const Plan& plan) {
-  constexpr Index lanes = kLanes<T>;
-  for (Index h = 0; h < kind.count; ++h) {
-    T* d = dsimilarity + h * plan.row;
-    const T inverse = inverse_key_norm(heads + h * kind.squashed.size, plan);
-    Vec<T> sum = {};
-    for (Index n = 0; n < plan.row; n += lanes) {
-      const Vec<T> norm = load(inverse_norms + n);
-      const Vec<T> product = load(d + n) * load(similarity + h * plan.row + n);
-      sum += product;
-      store<T>(scale + n, load(scale + n) + product * norm * norm);
-      store<T>(d + n, load(d + n) * norm * inverse);
-    }
-    along[h] = sum_of<T>(sum) * inverse * inverse;
-  }
-}
-
-// Calls use(n, vector) with the values rotated by every shift, weighted and summed: equation 8, or backwards, its
-// transpose. The number of shifts is known at compile time where it is the paper's three.
-template <typename T, typename Use>
-void rotate(const T* values, const T* shift, bool backwards, const Plan& plan, const Use& use) {
-  const Index direction = backwards ? 1 : -1;
-  const auto run = [&](auto count) {
-    for (Index n = 0; n < plan.row; n += kLanes<T>) {
-      Vec<T> sum = {};
-      for (int k = 0; k < count; ++k) sum += shift[k] * load(values + n + direction * plan.offsets[k]);
-      use(n, sum);
-    }
-  };
+// Calls body(count, shift) with the number of shifts known at compile time, and their weights in registers, where it is
+// the paper's three.
+template <typename T, typename Body>
+void with_shifts(const T* shift, const Plan& plan, const Body& body) {
   if (plan.offsets.size() == 3)
-    run(std::integral_constant<int, 3>{});
+    body(std::integral_constant<int, 3>{}, std::array<T, 3>{shift[0], shift[1], shift[2]});
   else
-    run(int(plan.offsets.size()));
+    body(int(plan.offsets.size()), shift);
 }
 
-// Equations 7 and 8: the chain from the content to the rotation.
+// Equation 7.
 template <typename T>
-void follow_chain(Chain<T>& chain, const T* content, const T* previous, const T* head, const HeadLayout& at,
-                  const Plan& plan) {
-  const T gate = head[at.gate];
-  T* gated = chain.gated.values();
+void interpolate(Ring<T>& gated, const T* content, const T* previous, T gate, const Plan& plan) {
   for (Index n = 0; n < plan.row; n += kLanes<T>)
-    store<T>(gated + n, gate * load(content + n) + (1 - gate) * load(previous + n));
-  chain.gated.close();
-  T* shifted = chain.shifted.data();
-  rotate(gated, head + at.shift, false, plan, [=](Index n, Vec<T> sum) { store<T>(shifted + n, sum); });
+    store<T>(gated.values() + n, gate * load(content + n) + (1 - gate) * load(previous + n));
+  gated.close();
+}
+
+// Equation 8 for the locations of one vector: the values there rotated by every shift, weighted and summed.
+template <typename T, typename Count, typename Weights>
+Vec<T> rotated(const T* values, Count count, const Weights& weights, const Plan& plan) {
+  Vec<T> sum = {};
+  for (int k = 0; k < count; ++k) sum += weights[k] * load(values - plan.offsets[k]);
+  return sum;
 }
 
 // Equations 5 and 7 to 9 for one head: content and weighting from its similarities and its previous weighting.
 template <typename T>
-void address(T* weighting, T* content, Chain<T>& chain, const T* similarity, const T* previous, const T* head,
-             const HeadLayout& at, const Plan& plan) {
-  softmax(content, similarity, head[at.strength], plan.locations, plan.row);
-  follow_chain<T>(chain, content, previous, head, at, plan);
-  for (Index n = 0; n < plan.row; n += kLanes<T>)
-    store<T>(weighting + n, log<T>(load(&chain.shifted[n]) + T(plan.sharpening_epsilon)));
-  softmax(weighting, weighting, 1 + head[at.excess], plan.locations, plan.row);
+void address(const AddressingOf<T*>& to, Chain<T>& chain, const T* previous, const T* head, const HeadLayout& at,
+             const Plan& plan) {
+  softmax<T>(to.content, to.similarity, head[at.strength], plan.locations, plan.row);
+  interpolate<T>(chain.gated, to.content, previous, head[at.gate], plan);
+  const T *gated = chain.gated.values(), epsilon = T(plan.sharpening_epsilon);
+  with_shifts(head + at.shift, plan, [=, &plan, logs = to.weightings](auto count, const auto& weights) {
+    for (Index n = 0; n < plan.row; n += kLanes<T>)
+      store<T>(logs + n, log<T>(rotated(gated + n, count, weights, plan) + epsilon));
+  });
+  softmax<T>(to.weightings, to.weightings, 1 + head[at.excess], plan.locations, plan.row);
 }
 
-// dweighting (overwritten by the gradient of `previous`) to dsimilarity and to dhead: the gradients of strength,
-// gate, sharpness and shift, in the places of the squashed layout.
+// Equation 9 backwards, for one head: chain.dshifted; returns the gradient of the sharpness.
 template <typename T>
-void address_backward(T* dweighting, T* dsimilarity, T* dhead, Chain<T>& chain, const T* weighting, const T* contents,
-                      const T* similarity, const T* previous, const T* head, const HeadLayout& at, const Plan& plan) {
-  constexpr Index lanes = kLanes<T>;
-  follow_chain(chain, contents, previous, head, at, plan);
-  T *dshifted = chain.dshifted.values(), *dcontent = chain.dcontent.data();
-
-  Vec<T> sum = {};  // equation 9
-  for (Index n = 0; n < plan.row; n += lanes) sum += load(weighting + n) * load(dweighting + n);
-  const T mean = sum_of<T>(sum), sharpness = 1 + head[at.excess];
-  Vec<T> dsharpness = {};
-  for (Index n = 0; n < plan.row; n += lanes) {
-    const Vec<T> base = load(&chain.shifted[n]) + T(plan.sharpening_epsilon);
-    const Vec<T> d = load(weighting + n) * (load(dweighting + n) - mean);
-    dsharpness += d * log<T>(base);
-    store<T>(dshifted + n, sharpness * d / base);
-  }
-  dhead[at.excess] = sum_of<T>(dsharpness);
+T sharpen_backward(Chain<T>& chain, const T* dweighting, const T* weighting, const T* head, const HeadLayout& at,
+                   const Plan& plan) {
+  Vec<T> sum = {};
+  for (Index n = 0; n < plan.row; n += kLanes<T>) sum += load(weighting + n) * load(dweighting + n);
+  const T mean = sum_of<T>(sum), sharpness = 1 + head[at.excess], epsilon = T(plan.sharpening_epsilon);
+  const T* gated = chain.gated.values();
+  T *dshifted = chain.dshifted.values(), dsharpness;
+  with_shifts(head + at.shift, plan, [=, &plan, &dsharpness](auto count, const auto& weights) {
+    Vec<T> total = {};
+    for (Index n = 0; n < plan.row; n += kLanes<T>) {
+      const Vec<T> base = rotated(gated + n, count, weights, plan) + epsilon;
+      const Vec<T> d = load(weighting + n) * (load(dweighting + n) - mean);
+      total += d * log<T>(base);
+      store<T>(dshifted + n, sharpness * d / base);
+    }
+    dsharpness = sum_of<T>(total);
+  });
   chain.dshifted.close();
+  return dsharpness;
+}
 
-  const T* gated = chain.gated.values();  // equation 8
-  for (std::size_t k = 0; k < plan.offsets.size(); ++k) {
-    Vec<T> dshift = {};
-    Index n = 0;
-    for (; n + lanes <= plan.locations; n += lanes) dshift += load(dshifted + n) * load(gated + n - plan.offsets[k]);
-    if (const int left = int(plan.locations - n))
-      dshift += load_partial(dshifted + n, left) * load_partial(gated + n - plan.offsets[k], left);
-    dhead[at.shift + k] = sum_of<T>(dshift);
-  }
-
-  const T gate = head[at.gate];  // equation 7, and the sums that equation 5 needs
-  Vec<T> dgate = {}, content_sum = {};
-  rotate(dshifted, head + at.shift, true, plan, [&](Index n, Vec<T> dgated) {
-    const Vec<T> content = load(contents + n);
-    dgate += dgated * (content - load(previous + n));
-    content_sum += content * dgated;
-    store<T>(dcontent + n, gate * dgated);
-    store<T>(dweighting + n, (1 - gate) * dgated);
+// Equations 8 and 7 backwards: chain.dgated, the gradients of shift and gate in dhead, and that of `previous` in place of
+// dweighting. Returns the sum of content times chain.dgated.
+template <typename T>
+T rotate_backward(Chain<T>& chain, T* dweighting, T* dhead, const T* contents, const T* previous, const T* head,
+                  const HeadLayout& at, const Plan& plan) {
+  const T gate = head[at.gate], *dshifted = chain.dshifted.values();
+  T *dgated = chain.dgated.data(), mean;
+  with_shifts(head + at.shift, plan, [=, &plan, &chain, &mean](auto count, const auto& weights) {
+    constexpr bool known = !std::is_integral_v<decltype(count)>;
+    Vec<T> registers[3], dgate = {}, sum = {};
+    Vec<T>* const dshift = known ? registers : chain.dshift.data();
+    std::fill_n(dshift, int(count), Vec<T>{});
+    for (Index n = 0; n < plan.row; n += kLanes<T>) {
+      const Vec<T> content = load(contents + n), before = load(previous + n);
+      const Vec<T> gated = gate * content + (1 - gate) * before;
+      Vec<T> d = {};
+      for (int k = 0; k < count; ++k) {
+        const Vec<T> from = load(dshifted + n + plan.offsets[k]);
+        d += weights[k] * from;
+        dshift[k] += gated * from;
+      }
+      dgate += d * (content - before);
+      sum += content * d;
+      store<T>(dgated + n, d);
+      store<T>(dweighting + n, (1 - gate) * d);
+    }
+    for (int k = 0; k < count; ++k) dhead[at.shift + k] = sum_of<T>(dshift[k]);
+    dhead[at.gate] = sum_of<T>(dgate);
+    mean = sum_of<T>(sum);
   });
   std::fill(dweighting + plan.locations, dweighting + plan.row, T(0));
-  dhead[at.gate] = sum_of<T>(dgate);
+  return mean;
+}
 
-  const T content_mean = gate * sum_of<T>(content_sum), strength = head[at.strength];  // equation 5
-  Vec<T> dstrength = {};
-  for (Index n = 0; n < plan.row; n += lanes) {
-    const Vec<T> d = load(contents + n) * (load(dcontent + n) - content_mean);
-    dstrength += d * load(similarity + n);
-    store<T>(dsimilarity + n, d * strength);
+// What the cosine similarities of one head give back: the gradients of the products k . M(i); by how much that of the
+// memory shrinks along M(i), per location, added to what other heads gave; and the same for the key.
+template <typename T>
+struct SimilarityGradient {
+  T *products, *scale, *along;
+};
+
+// Equations 5 to 9 backwards, for one head. dweighting is overwritten by the gradient of `previous`; dhead becomes the
+// gradients of strength, gate, sharpness and shift, in the places of the squashed layout.
+template <typename T>
+void address_backward(const SimilarityGradient<T>& to, T* dweighting, T* dhead, Chain<T>& chain,
+                      const AddressingOf<const T*>& from, const T* previous, const T* norms, const T* head,
+                      const HeadLayout& at, const Plan& plan) {
+  interpolate(chain.gated, from.content, previous, head[at.gate], plan);
+  dhead[at.excess] = sharpen_backward(chain, dweighting, from.weightings, head, at, plan);
+  const T mean = rotate_backward(chain, dweighting, dhead, from.content, previous, head, at, plan);
+  const T gate = head[at.gate], strength = head[at.strength], inverse = inverse_key_norm(head, plan);
+  Vec<T> sum = {};  // of the gradients of strength times similarity, times the similarity
+  for (Index n = 0; n < plan.row; n += kLanes<T>) {
+    const Vec<T> d = gate * load(from.content + n) * (load(&chain.dgated[n]) - mean), norm = load(norms + n);
+    const Vec<T> product = d * load(from.similarity + n);
+    sum += product;
+    store<T>(to.scale + n, load(to.scale + n) + strength * product * norm * norm);
+    store<T>(to.products + n, d * norm * (strength * inverse));
   }
-  dhead[at.strength] = sum_of<T>(dstrength);
+  dhead[at.strength] = sum_of<T>(sum);
+  *to.along = dhead[at.strength] * strength * inverse * inverse;
 }
 
 }  // namespace ntm::NTM_TARGET

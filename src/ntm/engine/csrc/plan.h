@@ -196,11 +196,12 @@ struct AddressingOf {
         content(shelf.take(stride)),
         weightings(shelf.take(stride)) {}
 
-  // What one row of the tape holds.
-  AddressingOf at(Index row) const {
-    AddressingOf one = *this;
-    for (Pointer* array : {&one.similarity, &one.content, &one.weightings}) *array += row * stride;
-    return one;
+  // The arrays of one row of the tape, and of one head of those.
+  AddressingOf at(Index row) const { return from(row * stride); }
+  AddressingOf from(Index element) const {
+    AddressingOf later = *this;
+    for (Pointer* array : {&later.similarity, &later.content, &later.weightings}) *array += element;
+    return later;
   }
 };
 

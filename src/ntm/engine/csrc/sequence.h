@@ -288,11 +288,9 @@ class Forward {
   void address_all(const AddressingOf<T*>& to, const T* previous, const T* memory, const T* norms, const T* heads,
                    const HeadKind& kind, Chain<T>& chain) const {
     cosine_similarity(to.similarity, memory, norms, heads, kind, plan_);
-    for (Index h = 0; h < kind.count; ++h) {
-      const Index at = h * plan_.row;
-      address(to.weightings + at, to.content + at, chain, to.similarity + at, previous + at,
-              heads + h * kind.squashed.size, kind.squashed, plan_);
-    }
+    for (Index h = 0; h < kind.count; ++h)
+      address(to.from(h * plan_.row), chain, previous + h * plan_.row, heads + h * kind.squashed.size, kind.squashed,
+              plan_);
   }
 
   const Plan& plan_;
@@ -576,10 +574,9 @@ class Backward {
                             const HeadKind& kind) const {
     for (Index h = 0; h < kind.count; ++h) {
       const Index at = h * plan_.row, head = h * kind.squashed.size;
-      address_backward(dweightings + at, dproducts + at, dsquashed + head, room.chain, from.weightings + at,
-                       from.content + at, from.similarity + at, previous + at, heads + head, kind.squashed, plan_);
+      address_backward<T>({dproducts + at, scale, &room.along[h]}, dweightings + at, dsquashed + head, room.chain,
+                          from.from(at), previous + at, norms, heads + head, kind.squashed, plan_);
     }
-    cosine_similarity_backward(dproducts, scale, room.along.data(), from.similarity, norms, heads, kind, plan_);
   }
 
   // The gradients of the keys, from the sums over the locations in room.dkeys.
@@ -757,10 +754,15 @@ void record_heads(const HeadRecord<T>& record, Index to, const T* heads, const A
     record.gates[one] = head[at.gate];
     std::copy_n(head + at.shift, shifts, record.shifts + one * shifts);
     record.sharpness[one] = 1 + head[at.excess];
-    follow_chain(chain, from.content + h * plan.row, previous + h * plan.row, head, at, plan);
+    interpolate(chain.gated, from.content + h * plan.row, previous + h * plan.row, head[at.gate], plan);
     std::copy_n(from.content + h * plan.row, plan.locations, record.content + one * plan.locations);
     std::copy_n(chain.gated.values(), plan.locations, record.gated + one * plan.locations);
-    std::copy_n(chain.shifted.data(), plan.locations, record.shifted + one * plan.locations);
+    with_shifts(head + at.shift, plan, [&](auto count, const auto& weights) {
+      for (Index n = 0; n < plan.locations; n += kLanes<T>)
+        store_partial<T>(record.shifted + one * plan.locations + n,
+                         rotated(chain.gated.values() + n, count, weights, plan),
+                         int(std::min<Index>(kLanes<T>, plan.locations - n)));
+    });
     std::copy_n(from.weightings + h * plan.row, plan.locations, record.weightings + one * plan.locations);
   }
 }
