@@ -313,7 +313,7 @@ def tape_size(
     """Elements of a tape; the same arithmetic as plan.h's, which symbolic sizes can go through."""
     row = _padded(sizes.locations)
     heads = sizes.read_heads + sizes.write_heads
-    squashed = heads * (sizes.width + 4 + shifts) + 2 * sizes.write_heads * sizes.width
+    squashed = heads * (sizes.width + 6 + shifts) + 2 * sizes.write_heads * sizes.width
     per_step = row * (sizes.width + 1 + 3 * heads) + squashed + _padded(sizes.features)
     if lstm:
         per_layer = _padded(4 * sizes.units) + 2 * _padded(sizes.units)

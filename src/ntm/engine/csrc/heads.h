@@ -27,33 +27,75 @@ void clip(T* gradients, Index count, const Plan& plan) {
   map(gradients, count, [=](Vec<T> d) { return min<T>(limit, max<T>(-limit, d)); }, gradients);
 }
 
-template <typename T>
-T softplus(T x) {
-  return std::max(x, T(0)) + std::log1p(std::exp(-std::abs(x)));
+// Calls use(i, kind, head, raw) for every head: its number, and where its squashed and its raw values begin.
+template <typename Use>
+void for_each_head(const Plan& plan, const Use& use) {
+  Index i = 0;
+  for (const HeadKind* kind : {&plan.read, &plan.write})
+    for (Index h = 0; h < kind->count; ++h, ++i)
+      use(i, *kind, kind->first_squashed + h * kind->squashed.size, kind->first_raw + h * kind->raw.size);
 }
 
-// The derivative of softplus, from its value.
+// The numbers that heads are squashed to one by one, of all heads side by side: a function of a vector of them costs no
+// more than of one number. In this order: strengths, sharpnesses, gates, levels; the shifts by themselves.
 template <typename T>
-T softplus_slope(T value) {
-  return -std::expm1(-value);
-}
+class HeadNumbers {
+ public:
+  explicit HeadNumbers(const Plan& plan)
+      : heads_(plan.read_heads + plan.write_heads),
+        raw_(padded(4 * heads_)),
+        sigmoids_(raw_.size()),
+        softplus_(raw_.size()),
+        shifts_(padded(heads_ * plan.shift_outputs)) {}
 
-template <typename T>
-void squash_shift(T* head, const T* raw, const HeadLayout& at, const Plan& plan) {
-  const Index count = Index(plan.shifts.size());
-  if (!plan.scalar_shift) {
-    const T top = *std::max_element(raw, raw + count);
-    T sum = 0;
-    for (Index k = 0; k < count; ++k) sum += head[at.shift + k] = std::exp(raw[k] - top);
-    for (Index k = 0; k < count; ++k) head[at.shift + k] /= sum;
-    return;
+  void squash(T* squashed, const T* raw, const Plan& plan) {
+    for_each_head(plan, [&](Index i, const HeadKind& kind, Index, Index from) { gather(i, raw + from, kind.raw, plan); });
+    for (std::size_t k = 0; k < raw_.size(); k += kLanes<T>) {
+      const Vec<T> x = load(&raw_[k]), e = exp<T>(-abs<T>(x));
+      store<T>(&sigmoids_[k], (x < 0 ? e : T(1) - Vec<T>{}) / (T(1) + e));
+      store<T>(&softplus_[k], max<T>(x, Vec<T>{}) + log1p<T>(e));
+    }
+    for (std::size_t k = 0; k < shifts_.size(); k += kLanes<T>) store<T>(&shifts_[k], exp<T>(load(&shifts_[k])));
+    for_each_head(plan, [&](Index i, const HeadKind& kind, Index to, Index) { give(squashed + to, i, kind.squashed, plan); });
   }
-  const T span = T(plan.shifts.back() - plan.shifts.front());
-  head[at.level] = 1 / (1 + std::exp(-raw[0]));
-  const T position = T(plan.shifts.front()) + span * head[at.level];
-  for (Index k = 0; k < count; ++k)
-    head[at.shift + k] = std::max(1 - std::abs(position - T(plan.shifts[k])), T(0));
-}
+
+ private:
+  void gather(Index i, const T* raw, const RawHeadLayout& from, const Plan& plan) {
+    const T* shift = raw + from.shift;
+    raw_[i] = raw[from.strength];
+    raw_[heads_ + i] = raw[from.sharpness];
+    raw_[2 * heads_ + i] = raw[from.gate];
+    raw_[3 * heads_ + i] = shift[0];
+    const T top = *std::max_element(shift, shift + plan.shift_outputs);
+    for (Index k = 0; k < plan.shift_outputs; ++k) shifts_[i * plan.shift_outputs + k] = shift[k] - top;
+  }
+
+  void give(T* head, Index i, const HeadLayout& to, const Plan& plan) const {
+    head[to.strength] = softplus_[i];
+    head[to.excess] = softplus_[heads_ + i];
+    head[to.gate] = sigmoids_[2 * heads_ + i];
+    head[to.level] = sigmoids_[3 * heads_ + i];
+    head[to.strength_slope] = sigmoids_[i];
+    head[to.excess_slope] = sigmoids_[heads_ + i];
+    plan.scalar_shift ? give_level(head, to, plan) : give_softmax(head + to.shift, i, plan);
+  }
+
+  void give_softmax(T* shift, Index i, const Plan& plan) const {
+    const T* powers = &shifts_[i * plan.shift_outputs];
+    T sum = 0;
+    for (Index k = 0; k < plan.shift_outputs; ++k) sum += powers[k];
+    for (Index k = 0; k < plan.shift_outputs; ++k) shift[k] = powers[k] / sum;
+  }
+
+  void give_level(T* head, const HeadLayout& to, const Plan& plan) const {
+    const T position = T(plan.shifts.front()) + T(plan.shifts.back() - plan.shifts.front()) * head[to.level];
+    for (std::size_t k = 0; k < plan.shifts.size(); ++k)
+      head[to.shift + k] = std::max(1 - std::abs(position - T(plan.shifts[k])), T(0));
+  }
+
+  Index heads_;
+  Scratch<T> raw_, sigmoids_, softplus_, shifts_;
+};
 
 template <typename T>
 void squash_shift_backward(T* draw, const T* dshift, const T* head, const HeadLayout& at, const Plan& plan) {
@@ -75,21 +117,19 @@ void squash_shift_backward(T* draw, const T* dshift, const T* head, const HeadLa
   draw[0] = dposition * span * level * (1 - level);
 }
 
-// All heads of a kind, at one step of one sequence.
+// All heads, at one step of one sequence.
 template <typename T>
-void squash(T* squashed, const T* raw, const HeadKind& kind, bool writes, const Plan& plan) {
-  const HeadLayout& to = kind.squashed;
-  const RawHeadLayout& from = kind.raw;
-  for (Index h = 0; h < kind.count; ++h, squashed += to.size, raw += from.size) {
-    map(squashed + to.key, plan.width, [](Vec<T> x) { return tanh<T>(x); }, raw + from.key);
-    squashed[to.strength] = softplus(raw[from.strength]);
-    squashed[to.gate] = 1 / (1 + std::exp(-raw[from.gate]));
-    squashed[to.excess] = softplus(raw[from.sharpness]);
-    squash_shift(squashed, raw + from.shift, to, plan);
-    if (!writes) continue;
-    map(squashed + to.erase, plan.width, [](Vec<T> x) { return sigmoid<T>(x); }, raw + from.erase);
-    map(squashed + to.add, plan.width, [](Vec<T> x) { return tanh<T>(x); }, raw + from.add);
-  }
+void squash(T* squashed, const T* raw, HeadNumbers<T>& numbers, const Plan& plan) {
+  numbers.squash(squashed, raw, plan);
+  const auto tanh_of = [](Vec<T> x) { return tanh<T>(x); };
+  for_each_head(plan, [&](Index i, const HeadKind& kind, Index to, Index from) {
+    T* head = squashed + to;
+    const T* values = raw + from;
+    map(head + kind.squashed.key, plan.width, tanh_of, values + kind.raw.key);
+    if (i < plan.read_heads) return;
+    map(head + kind.squashed.erase, plan.width, [](Vec<T> x) { return sigmoid<T>(x); }, values + kind.raw.erase);
+    map(head + kind.squashed.add, plan.width, tanh_of, values + kind.raw.add);
+  });
 }
 
 // draw from dsquashed (same layouts), for all heads of a kind.
@@ -103,9 +143,9 @@ void squash_backward(T* draw, const T* dsquashed, const T* squashed, const HeadK
   for (Index h = 0; h < kind.count; ++h, draw += to.size, dsquashed += from.size, squashed += from.size) {
     map(draw + to.key, plan.width, tanh_slope, dsquashed + from.key, squashed + from.key);
     const T gate = squashed[from.gate];
-    draw[to.strength] = dsquashed[from.strength] * softplus_slope(squashed[from.strength]);
+    draw[to.strength] = dsquashed[from.strength] * squashed[from.strength_slope];
     draw[to.gate] = dsquashed[from.gate] * gate * (1 - gate);
-    draw[to.sharpness] = dsquashed[from.excess] * softplus_slope(squashed[from.excess]);
+    draw[to.sharpness] = dsquashed[from.excess] * squashed[from.excess_slope];
     squash_shift_backward(draw + to.shift, dsquashed + from.shift, squashed, from, plan);
     if (!writes) continue;
     map(draw + to.erase, plan.width, sigmoid_slope, dsquashed + from.erase, squashed + from.erase);

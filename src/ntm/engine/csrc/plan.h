@@ -10,16 +10,19 @@ namespace ntm::NTM_TARGET {
 
 // The squashed values of one head, in the order in which the tape holds them. `excess` is what the sharpness has
 // above 1 and `level` where the scalar shift lies between the first shift (0) and the last (1; unused with softmax
-// shifts): of 1 + excess and of first + span * level, small ones could not be recovered for the gradient.
+// shifts): of 1 + excess and of first + span * level, small ones could not be recovered for the gradient. The slopes are
+// those of softplus, at strength and excess.
 struct HeadLayout {
-  Index key = 0, strength, gate, excess, level, shift, erase, add, size;
+  Index key = 0, strength, gate, excess, level, strength_slope, excess_slope, shift, erase, add, size;
 
   HeadLayout(Index width, Index shifts, bool writes)
       : strength(width),
         gate(strength + 1),
         excess(gate + 1),
         level(excess + 1),
-        shift(level + 1),
+        strength_slope(level + 1),
+        excess_slope(strength_slope + 1),
+        shift(excess_slope + 1),
         erase(shift + shifts),
         add(erase + (writes ? width : 0)),
         size(add + (writes ? width : 0)) {}

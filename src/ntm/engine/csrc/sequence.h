@@ -115,11 +115,13 @@ struct TapeOf {
 template <typename T>
 struct ForwardRoom {
   Chain<T> chain;
+  HeadNumbers<T> numbers;
   Index raw_stride, output_stride;
   Buffer<T> values, raw, outputs;
 
   explicit ForwardRoom(const Plan& plan)
       : chain(plan),
+        numbers(plan),
         raw_stride(padded(plan.raw_heads)),
         output_stride(padded(plan.outputs)),
         values(buffer<T>(kGroup * padded(plan.gates))),
@@ -203,7 +205,7 @@ class Forward {
       const Index running = order_.running(t, begin, end), row = rows_.at(t, begin);
       control(t, begin, running, room.values.get());
       maps_.heads.apply(raw, room.raw_stride, features(row), control_.features_stride, running, room.raw_stride);
-      for (Index i = 0; i < running; ++i) use_memory(t, begin + i, raw + i * room.raw_stride, room.chain);
+      for (Index i = 0; i < running; ++i) use_memory(t, begin + i, raw + i * room.raw_stride, room);
       bool any = false;
       for (Index i = 0; i < running; ++i) any = any || wanted(t, begin + i);
       if (any)
@@ -260,21 +262,20 @@ class Forward {
   }
 
   // Write, then read, at one step of one sequence.
-  void use_memory(Index t, Index position, const T* raw, Chain<T>& chain) const {
+  void use_memory(Index t, Index position, const T* raw, ForwardRoom<T>& room) const {
     const Plan& plan = plan_;
     const Index row = memory_rows_.at(t, position), previous = memory_rows_.at(t - 1, position);
     const Index control_row = rows_.at(t, position);
     T* read_heads = control_.heads + control_row * control_.heads_stride;
     T* write_heads = read_heads + plan.write.first_squashed;
-    squash(read_heads, raw, plan.read, false, plan);
-    squash(write_heads, raw + plan.write.first_raw, plan.write, true, plan);
+    squash(read_heads, raw, room.numbers, plan);
     const T* memory = memory_at(t, position);
 
     address_all(memory_.write.at(row), write_weightings(previous), memory_at(t - 1, position),
-                memory_.inverse_norms + previous * plan.row, write_heads, plan.write, chain);
+                memory_.inverse_norms + previous * plan.row, write_heads, plan.write, room.chain);
     write_memory(t, position);
     address_all(memory_.read.at(row), read_weightings(previous), memory, memory_.inverse_norms + row * plan.row,
-                read_heads, plan.read, chain);
+                read_heads, plan.read, room.chain);
     read(features(control_row) + plan.units, read_weightings(row), memory, plan);
   }
 

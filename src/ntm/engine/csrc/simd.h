@@ -271,6 +271,13 @@ inline Vec<T> log(Vec<T> x) {
   return exponent * M::ln2_high + (f - (half_square - tail)) + (x - x);
 }
 
+// ln(1 + x) for x >= 0; the last term gives back what the sum lost of x.
+template <typename T>
+inline Vec<T> log1p(Vec<T> x) {
+  const Vec<T> sum = x + T(1);
+  return log<T>(sum) + (x - (sum - T(1))) / sum;
+}
+
 template <typename T>
 inline Vec<T> sigmoid(Vec<T> x) {
   return T(1) / (T(1) + exp<T>(-x));

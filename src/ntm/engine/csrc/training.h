@@ -42,13 +42,6 @@ void softmax_rows_backward(T* dlogits, const T* dweightings, const T* weightings
   }
 }
 
-// ln(1 + x) for x >= 0; the last term gives back what the sum lost of x.
-template <typename T>
-Vec<T> log1p(Vec<T> x) {
-  const Vec<T> sum = x + T(1);
-  return log<T>(sum) + (x - (sum - T(1))) / sum;
-}
-
 // Binary cross-entropy of logits, summed over the scored steps and the outputs, as a share of the whole batch's.
 template <typename T>
 struct Loss {
