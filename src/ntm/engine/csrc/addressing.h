@@ -126,17 +126,17 @@ void address(const AddressingOf<T*>& to, Chain<T>& chain, const T* previous, con
   softmax<T>(to.content, to.similarity, head[at.strength], plan.locations, plan.row);
   interpolate<T>(chain.gated, to.content, previous, head[at.gate], plan);
   const T *gated = chain.gated.values(), epsilon = T(plan.sharpening_epsilon);
-  with_shifts(head + at.shift, plan, [=, &plan, logs = to.weightings](auto count, const auto& weights) {
+  with_shifts(head + at.shift, plan, [=, &plan, logs = to.logs](auto count, const auto& weights) {
     for (Index n = 0; n < plan.row; n += kLanes<T>)
       store<T>(logs + n, log<T>(rotated(gated + n, count, weights, plan) + epsilon));
   });
-  softmax<T>(to.weightings, to.weightings, 1 + head[at.excess], plan.locations, plan.row);
+  softmax<T>(to.weightings, to.logs, 1 + head[at.excess], plan.locations, plan.row);
 }
 
 // Equation 9 backwards, for one head: chain.dshifted; returns the gradient of the sharpness.
 template <typename T>
-T sharpen_backward(Chain<T>& chain, const T* dweighting, const T* weighting, const T* head, const HeadLayout& at,
-                   const Plan& plan) {
+T sharpen_backward(Chain<T>& chain, const T* dweighting, const T* weighting, const T* logs, const T* head,
+                   const HeadLayout& at, const Plan& plan) {
   Vec<T> sum = {};
   for (Index n = 0; n < plan.row; n += kLanes<T>) sum += load(weighting + n) * load(dweighting + n);
   const T mean = sum_of<T>(sum), sharpness = 1 + head[at.excess], epsilon = T(plan.sharpening_epsilon);
@@ -147,7 +147,7 @@ T sharpen_backward(Chain<T>& chain, const T* dweighting, const T* weighting, con
     for (Index n = 0; n < plan.row; n += kLanes<T>) {
       const Vec<T> base = rotated(gated + n, count, weights, plan) + epsilon;
       const Vec<T> d = load(weighting + n) * (load(dweighting + n) - mean);
-      total += d * log<T>(base);
+      total += d * load(logs + n);
       store<T>(dshifted + n, sharpness * d / base);
     }
     dsharpness = sum_of<T>(total);
@@ -204,7 +204,7 @@ void address_backward(const SimilarityGradient<T>& to, T* dweighting, T* dhead, 
                       const AddressingOf<const T*>& from, const T* previous, const T* norms, const T* head,
                       const HeadLayout& at, const Plan& plan) {
   interpolate(chain.gated, from.content, previous, head[at.gate], plan);
-  dhead[at.excess] = sharpen_backward(chain, dweighting, from.weightings, head, at, plan);
+  dhead[at.excess] = sharpen_backward(chain, dweighting, from.weightings, from.logs, head, at, plan);
   const T mean = rotate_backward(chain, dweighting, dhead, from.content, previous, head, at, plan);
   const T gate = head[at.gate], strength = head[at.strength], inverse = inverse_key_norm(head, plan);
   Vec<T> sum = {};  // of the gradients of strength times similarity, times the similarity

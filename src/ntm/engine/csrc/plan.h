@@ -187,23 +187,24 @@ Index elements(const Plan& plan, Index rows) {
   return shelf.size;
 }
 
-// How the heads of one kind came to their weightings: equations 6, 5 and 9, (heads x row) each.
+// How the heads of one kind came to their weightings: equations 6, 5, the logarithm of 8, and 9; (heads x row) each.
 template <typename Pointer>
 struct AddressingOf {
   Index stride;
-  Pointer similarity, content, weightings;
+  Pointer similarity, content, logs, weightings;
 
   AddressingOf(Index heads, const Plan& plan, Shelf<Pointer>& shelf)
       : stride(heads * plan.row),
         similarity(shelf.take(stride)),
         content(shelf.take(stride)),
+        logs(shelf.take(stride)),
         weightings(shelf.take(stride)) {}
 
   // The arrays of one row of the tape, and of one head of those.
   AddressingOf at(Index row) const { return from(row * stride); }
   AddressingOf from(Index element) const {
     AddressingOf later = *this;
-    for (Pointer* array : {&later.similarity, &later.content, &later.weightings}) *array += element;
+    for (Pointer* array : {&later.similarity, &later.content, &later.logs, &later.weightings}) *array += element;
     return later;
   }
 };
