@@ -75,9 +75,12 @@ void softmax(T* y, const T* x, T scale, Index count, Index row) {
 // 1 / |k| of one key, with the epsilon of equation 6.
 template <typename T>
 T inverse_key_norm(const T* key, const Plan& plan) {
-  T squares = 0;
-  for (Index m = 0; m < plan.width; ++m) squares += key[m] * key[m];
-  return T(1) / std::sqrt(squares + T(plan.similarity_epsilon));
+  Vec<T> squares = {};
+  Index m = 0;
+  for (; m + kLanes<T> <= plan.width; m += kLanes<T>) squares += load(key + m) * load(key + m);
+  T sum = sum_of<T>(squares);
+  for (; m < plan.width; ++m) sum += key[m] * key[m];
+  return T(1) / std::sqrt(sum + T(plan.similarity_epsilon));
 }
 
 // Equation 6 for all heads of a kind: similarity (heads x row). `heads` points to their squashed values.

@@ -34,20 +34,19 @@ void for_each_block(const Plan& plan, const Pass& pass) {
 template <typename T>
 void row_products(T* __restrict result, Index result_stride, const T* __restrict a, Index heads, const T* __restrict b,
                   Index width, Index row) {
-  constexpr Index lanes = kLanes<T>, block = kSums<T>;
   for (Index h = 0; h < heads; ++h, a += row, result += result_stride) {
     Index m = 0;
-    for (; m + block <= width; m += block) {
-      Vec<T> sum[block] = {};
-      for (Index n = 0; n < row; n += lanes)
-        for (Index i = 0; i < block; ++i) sum[i] += load(a + n) * load(b + (m + i) * row + n);
-      store_sums<T>(result + m, sum);
-    }
-    for (; m < width; ++m) {
-      Vec<T> sum = {};
-      for (Index n = 0; n < row; n += lanes) sum += load(a + n) * load(b + m * row + n);
-      result[m] = sum_of<T>(sum);
-    }
+    const auto run = [&](auto block) {
+      for (; m + block <= width; m += block) {
+        Vec<T> sum[block] = {};
+        for (Index n = 0; n < row; n += kLanes<T>)
+          for (int i = 0; i < block; ++i) sum[i] += load(a + n) * load(b + (m + i) * row + n);
+        store_sums<T>(result + m, sum, int(block));
+      }
+    };
+    run(std::integral_constant<int, 8>{});  // as many sums as keep both multipliers busy
+    run(std::integral_constant<int, 4>{});
+    run(std::integral_constant<int, 1>{});
   }
 }
 
