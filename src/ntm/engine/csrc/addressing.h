@@ -159,8 +159,8 @@ T sharpen_backward(Chain<T>& chain, const T* dweighting, const T* weighting, con
   return dsharpness;
 }
 
-// Equations 8 and 7 backwards: chain.dgated, the gradients of shift and gate in dhead, and that of `previous` in place of
-// dweighting. Returns the sum of content times chain.dgated.
+// Equations 8 and 7 backwards: chain.dgated, the gradients of shift and gate in dhead, and that of `previous` in the
+// place of dweighting. Returns the sum of content times chain.dgated.
 template <typename T>
 T rotate_backward(Chain<T>& chain, T* dweighting, T* dhead, const T* contents, const T* previous, const T* head,
                   const HeadLayout& at, const Plan& plan) {

@@ -10,8 +10,8 @@ namespace ntm::NTM_TARGET {
 
 // The squashed values of one head, in the order in which the tape holds them. `excess` is what the sharpness has
 // above 1 and `level` where the scalar shift lies between the first shift (0) and the last (1; unused with softmax
-// shifts): of 1 + excess and of first + span * level, small ones could not be recovered for the gradient. The slopes are
-// those of softplus, at strength and excess.
+// shifts): of 1 + excess and of first + span * level, small ones could not be recovered for the gradient. The slopes
+// are those of softplus, at strength and excess.
 struct HeadLayout {
   Index key = 0, strength, gate, excess, level, strength_slope, excess_slope, shift, erase, add, size;
 

@@ -793,7 +793,8 @@ void record(const Sizes& sizes, const Batch& batch, const T* tape, const Record<
         std::copy_n(head + at.add, width, out.adds + (to * plan.write_heads + h) * width);
       }
       const auto kind = [&](const HeadRecord<T>& record, const AddressingOf<const T*>& from, const HeadKind& of) {
-        record_heads(record, to, heads + of.first_squashed, from.at(row), from.at(previous).weightings, of, plan, chain);
+        record_heads(record, to, heads + of.first_squashed, from.at(row), from.at(previous).weightings, of, plan,
+                     chain);
       };
       kind(out.read, memory.read, plan.read);
       kind(out.write, memory.write, plan.write);
