@@ -217,7 +217,7 @@ def test_the_papers_protocol_can_be_asked_for(capsys: pytest.CaptureFixture[str]
         listed[bool(options)] = capsys.readouterr().out
     assert re.search(r"training.sequences\s*=?\s*1000000", listed[True])
     assert re.search(r"optimiser.backward_clip\s*=?\s*0.0", listed[True])
-    assert re.search(r"optimiser.backward_clip\s*=?\s*1.0", listed[False])
+    assert re.search(r"optimiser.backward_clip\s*=?\s*10", listed[False])
 
 
 def test_settings_are_listed_with_their_documentation(capsys: pytest.CaptureFixture[str]) -> None:

@@ -314,7 +314,7 @@ def tape_size(
     row = _padded(sizes.locations)
     heads = sizes.read_heads + sizes.write_heads
     squashed = heads * (sizes.width + 6 + shifts) + 2 * sizes.write_heads * sizes.width
-    per_step = row * (sizes.width + 1 + 4 * heads) + squashed + _padded(sizes.features)
+    per_step = row * (sizes.width + 1 + 4 * heads) + _padded(squashed) + _padded(sizes.features)
     if lstm:
         per_layer = _padded(4 * sizes.units) + 2 * _padded(sizes.units)
         above = (sizes.layers - 1) * _padded(2 * sizes.units)

@@ -244,8 +244,8 @@ struct ControlTapeOf {
       hidden.push_back(shelf.take(hidden_stride));
       cell.push_back(shelf.take(hidden_stride));
     }
-    heads = shelf.take(heads_stride = plan.squashed_heads);  // last, because its rows are not padded
-    shelf.size += kPanel;                                    // vectors may read past the last row
+    heads = shelf.take(heads_stride = padded(plan.squashed_heads));
+    shelf.size += kPanel;  // vectors may read past the last row
   }
 };
 

@@ -222,10 +222,13 @@ struct TrainingStep {
                                dvalues);
     forward.begin(begin, start, 0);
     for (Index p = begin + 1; p < end; ++p) forward.begin_like(p, begin);
-    for (Index p = begin; p < end; ++p) nats[p] = loss.beyond(order.length[p], order.steps, order.sequence[p]);
+    double cost[kGroup];  // here at first: threads that write side by side to one array wait for each other
+    for (Index p = begin; p < end; ++p)
+      cost[p - begin] = loss.beyond(order.length[p], order.steps, order.sequence[p]);
     forward.run(
         room.forward, begin, end, [&](Index t, Index p) { return loss.weight(t, order.sequence[p]) != 0; },
-        [&](Index t, Index p, const T* logits) { take(t, p, logits); });
+        [&](Index t, Index p, const T* logits) { cost[p - begin] += take(t, p, logits); });
+    std::copy_n(cost, end - begin, nats.begin() + begin);
     backward.run(room.backward, begin, end, State<T>{}, nullptr,
                  [&](Index t, Index p, Index count) { forward.write_again(t, p, count); });
     backward.sum_starts(room.backward.carry, end - begin);
@@ -233,13 +236,13 @@ struct TrainingStep {
   }
 
  private:
-  void take(Index t, Index position, const T* logits) const {
+  // The cost of one step; its gradient goes to dvalues.
+  double take(Index t, Index position, const T* logits) const {
     T* dlogits = dvalues.output + rows.at(t, position) * dvalues.output_stride;
     const Index b = order.sequence[position];
-    if (loss.weight(t, b) != 0)
-      nats[position] += loss.step(dlogits, logits, t, b);
-    else
-      std::fill_n(dlogits, plan.outputs, T(0));
+    if (loss.weight(t, b) != 0) return loss.step(dlogits, logits, t, b);
+    std::fill_n(dlogits, plan.outputs, T(0));
+    return 0;
   }
 };
 
