@@ -34,7 +34,8 @@ def main() -> int:
     kills, processes = 0, 0
     while kills < options.kills:
         processes += 1
-        wait = moments.uniform(0, 2 * lasted / options.kills)
+        # On average half of the run's time is gone after the last kill: it must not end before that.
+        wait = moments.uniform(0, lasted / options.kills)
         killed = kill_after(command(options, folder / "killed"), wait)
         kills += killed
         print(f"process {processes}: {'killed' if killed else 'ended'} after {wait:.2f} s, "
