@@ -34,7 +34,7 @@ def main() -> int:
     kills, processes = 0, 0
     while kills < options.kills:
         processes += 1
-        # On average half of the run's time is gone after the last kill: it must not end before that.
+        # Half of the run's time is gone after the last kill, on average: it must not end before.
         wait = moments.uniform(0, lasted / options.kills)
         killed = kill_after(command(options, folder / "killed"), wait)
         kills += killed
