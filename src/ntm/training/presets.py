@@ -110,7 +110,7 @@ _TUNED = {
     ("repeat-copy", "ntm-ff"): _REPEAT_COPY,
     ("repeat-copy", "ntm-lstm"): _REPEAT_COPY,
     ("associative-recall", "ntm-ff"): Tuned(50_000, halve_after=25_000, halve_every=5_000),
-    ("associative-recall", "ntm-lstm"): Tuned(200_000, halve_after=140_000, halve_every=12_000),
+    ("associative-recall", "ntm-lstm"): Tuned(300_000, halve_after=200_000, halve_every=15_000),
     ("ngrams", "ntm-ff"): Tuned(260_000, 150_000, 25_000, changes=_NGRAMS),
     ("ngrams", "ntm-lstm"): Tuned(100_000, 60_000, 10_000, changes=_NGRAMS),
     ("priority-sort", "ntm-ff"): Tuned(1_200_000, 360_000, 160_000, 10, _SORT),
