@@ -1,6 +1,5 @@
 """Results depend on no thread, no other sequence, no other caller and no mode of the processor."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -184,7 +183,6 @@ if os.path.exists("/proc/self/task"):
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
 def test_helpers_survive_a_fork_and_end_with_their_caller() -> None:
     """In a process of its own, because forking one in which torch has run is not safe for ever."""
     subprocess.run([sys.executable, "-c", FORKS], check=True, timeout=120)
