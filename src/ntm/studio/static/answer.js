@@ -58,15 +58,20 @@ function costBesideOptimum({ costBits, optimal, targets }) {
     `${formatNumber(least)} on these bits`;
 }
 
-/** Folded away until asked for; made when opened, because long answers have thousands of cells. */
-export function makeAnswerTable(trace) {
+/**
+ * Folded away until asked for; made when opened, because long answers have thousands of cells.
+ * Once it is open it stays so, as `view.tableOpen`, for the next trace too.
+ */
+export function makeAnswerTable(trace, view) {
   const title = make("summary", {}, "The answer as a table");
   const details = make("details", { class: "answer" }, title);
   details.addEventListener("toggle", () => {
+    view.tableOpen = details.open;
     if (details.open && !details.querySelector("table")) {
       details.append(make("div", { class: "scrolls" }, answerTable(trace)));
     }
   });
+  details.open = view.tableOpen;
   return details;
 }
 

@@ -23,7 +23,7 @@ let viewersMade = 0;
 
 /**
  * Draw a trace document into an element. `options.view` is the `view` of another viewer, whose
- * step, head and locations are taken over as far as they exist here.
+ * step, head, locations and open table are taken over as far as they exist here.
  */
 export function mountViewer(element, source, options = {}) {
   const trace = readTrace(source);
@@ -50,7 +50,7 @@ export function mountViewer(element, source, options = {}) {
     transport.element,
     ...(trace.memory ? [machine(parts, makeControls(trace, view, layout))] : []),
     timeline.element,
-    makeAnswerTable(trace),
+    makeAnswerTable(trace, view),
     ...tip.elements,
   );
   layout();
@@ -71,7 +71,9 @@ export function mountViewer(element, source, options = {}) {
 
 /** What the viewer shows of the trace. The only state there is, apart from playing. */
 function startingView(trace, earlier) {
-  const view = { step: 0, head: 0, read: 0, write: 0, zoomed: true, ...earlier };
+  const view = {
+    step: 0, head: 0, read: 0, write: 0, zoomed: true, tableOpen: false, ...earlier,
+  };
   view.step = Math.min(view.step, trace.steps - 1);
   if (view.head >= trace.heads.length) view.head = 0;
   for (const kind of ["read", "write"]) {
