@@ -46,7 +46,8 @@ SCHEMA: dict[str, dict[str, Any]] = {
     "growth": {"axis": str, "size": int, "seconds": float}
     | {"times_longer": SPREAD, "times_flops": float},
     "threads": NETWORK
-    | {"batch_size": int, "one_seconds": float, "two_seconds": float, "ratio": SPREAD},
+    | {"batch_size": int, "one_seconds": float, "two_seconds": float, "ratio": SPREAD}
+    | {"machine": SPREAD},
     "overhead": NETWORK
     | {"sequences": int, "seconds": float, "kernel_seconds": float, "sampling_seconds": float}
     | {"share": SPREAD},

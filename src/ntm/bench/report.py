@@ -138,10 +138,11 @@ def _threads(rows: Sequence[Threads]) -> Table:
             _milliseconds(row.one_seconds),
             _milliseconds(row.two_seconds),
             _times(row.ratio),
+            _times(row.machine),
         )
         for row in rows
     ]
-    header = ("network", "batch", "one, ms", "two, ms", "times faster")
+    header = ("network", "batch", "one, ms", "two, ms", "times faster", "two trainings at once")
     return Table("Two threads against one", header, cells)
 
 

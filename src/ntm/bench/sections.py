@@ -3,12 +3,13 @@
 speedup    whole training steps, native against reference
 sgemm      the native engine's share of the speed at which this core multiplies matrices
 growth     how time grows with locations, steps, batch and heads, as ratios of doubled sizes
-threads    two threads against one
+threads    two threads against one, beside what the machine has to give
 overhead   what `ntm train` spends around the kernels
 """
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from statistics import median
 
@@ -222,6 +223,8 @@ class Threads:
     two_seconds: float
     ratio: Spread
     """How many times longer one thread takes."""
+    machine: Spread
+    """The same for two trainings at once that share nothing: what the machine has to give."""
 
 
 def measure_threads(effort: Effort, note: Note) -> list[Threads]:
@@ -231,12 +234,19 @@ def measure_threads(effort: Effort, note: Note) -> list[Threads]:
 
 
 def _threads(network: Network, batch_size: int, effort: Effort) -> Threads:
-    one, two = (_on_threads(count, network, batch_size, effort) for count in (1, 2))
-    seconds = alternate(
-        {"one": one, "two": two}, effort.rounds, effort.slice_seconds, time.perf_counter
-    )
+    one, two, other = (_on_threads(count, network, batch_size, effort) for count in (1, 2, 1))
+    with ThreadPoolExecutor(2) as pool:
+
+        def both(number: int) -> None:
+            for training in [pool.submit(work, number) for work in (one, other)]:
+                training.result()
+
+        works = {"one": one, "two": two, "both": both}
+        seconds = alternate(works, effort.rounds, effort.slice_seconds, time.perf_counter)
     ratio = spread_of_ratios(seconds["one"], seconds["two"])
-    return Threads(*network, batch_size, median(seconds["one"]), median(seconds["two"]), ratio)
+    machine = spread_of_ratios([2 * one for one in seconds["one"]], seconds["both"])
+    one_seconds, two_seconds = median(seconds["one"]), median(seconds["two"])
+    return Threads(*network, batch_size, one_seconds, two_seconds, ratio, machine)
 
 
 def _on_threads(count: int, network: Network, batch_size: int, effort: Effort) -> Work:

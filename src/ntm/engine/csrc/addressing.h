@@ -87,7 +87,7 @@ T inverse_key_norm(const T* key, const Plan& plan) {
 template <typename T>
 void cosine_similarity(T* similarity, const T* memory, const T* inverse_norms, const T* heads, const HeadKind& kind,
                        const Plan& plan) {
-  multiply<T>(similarity, plan.row, {heads, kind.squashed.size, 1}, rows_of(memory, plan.row), kind.count, plan.row,
+  multiply<T>(similarity, plan.row, {heads, kind.squashed.size, 1}, panels_of(memory, plan), kind.count, plan.row,
               plan.width);
   for (Index h = 0; h < kind.count; ++h, similarity += plan.row) {
     const T inverse = inverse_key_norm(heads + h * kind.squashed.size, plan);

@@ -1,12 +1,25 @@
 // Sections 3.1 and 3.2 on one sequence: read, erase, add; each forward next to its backward.
 //
-// A memory is held transposed, (M x row): value m of all locations is contiguous, and the locations are what
-// vectors run over. Columns from N to row are zero.
+// A memory is held in panels of 16 locations, (panels x M x 16): the locations are what vectors run over, and a pass
+// over all of it, however large, goes through one stretch of addresses. Locations from N to row are zero.
 #pragma once
 
 #include "plan.h"
 
 namespace ntm::NTM_TARGET {
+
+// A memory as the right factor of a product: its values are the depth, its locations the columns.
+template <typename T>
+Right<T> panels_of(const T* memory, const Plan& plan) {
+  return {memory, kPanel, plan.width * kPanel};
+}
+
+// Where value m of the locations of vector v is, counted from the first value of a block of locations.
+template <typename T>
+constexpr Index place(Index m, int v, Index width) {
+  constexpr int per_panel = kPanel / kLanes<T>;
+  return (v / per_panel * width + m) * kPanel + v % per_panel * kLanes<T>;
+}
 
 // Passes over a whole memory take a block of locations at a time, whose weightings and sums stay in registers while
 // the values of the block go by. Calls pass(vectors, reads, writes, n) for each block of `vectors` vectors from
@@ -30,17 +43,20 @@ void for_each_block(const Plan& plan, const Pass& pass) {
     choose(std::integral_constant<int, panel>{});
 }
 
-// result[h, m] = sum over n of a[h, n] b[m, n]
+// result (heads x M): the sum over the locations n of weights[h, n] times M(n).
 template <typename T>
-void row_products(T* __restrict result, Index result_stride, const T* __restrict a, Index heads, const T* __restrict b,
-                  Index width, Index row) {
-  for (Index h = 0; h < heads; ++h, a += row, result += result_stride) {
+void weighted_sums(T* __restrict result, const T* __restrict weights, Index heads, const T* __restrict memory,
+                   const Plan& plan) {
+  const Index width = plan.width, row = plan.row;
+  for (Index h = 0; h < heads; ++h, weights += row, result += width) {
     Index m = 0;
     const auto run = [&](auto block) {
       for (; m + block <= width; m += block) {
         Vec<T> sum[block] = {};
-        for (Index n = 0; n < row; n += kLanes<T>)
-          for (int i = 0; i < block; ++i) sum[i] += load(a + n) * load(b + (m + i) * row + n);
+        for (Index n = 0; n < row; n += kPanel)
+          for (int v = 0; v < kPanel / kLanes<T>; ++v)
+            for (int i = 0; i < block; ++i)
+              sum[i] += load(weights + n + v * kLanes<T>) * load(memory + n * width + place<T>(m + i, v, width));
         store_sums<T>(result + m, sum, int(block));
       }
     };
@@ -53,13 +69,13 @@ void row_products(T* __restrict result, Index result_stride, const T* __restrict
 // Equation 2: reads (heads x M).
 template <typename T>
 void read(T* reads, const T* weightings, const T* memory, const Plan& plan) {
-  row_products(reads, plan.width, weightings, plan.read_heads, memory, plan.width, plan.row);
+  weighted_sums(reads, weightings, plan.read_heads, memory, plan);
 }
 
 // dweightings (heads x row) += dreads memory. The memory's own gradient is `memory_backward`'s business.
 template <typename T>
 void read_backward(T* dweightings, const T* dreads, const T* memory, const Plan& plan) {
-  multiply<T>(dweightings, plan.row, {dreads, plan.width, 1}, rows_of(memory, plan.row), plan.read_heads, plan.row,
+  multiply<T>(dweightings, plan.row, {dreads, plan.width, 1}, panels_of(memory, plan), plan.read_heads, plan.row,
               plan.width, From::result);
 }
 
@@ -71,14 +87,16 @@ Vec<T> inverse_norm(Vec<T> squares, const Plan& plan) {
 
 template <typename T>
 void inverse_norms(T* result, const T* memory, const Plan& plan) {
-  for (Index n = 0; n < plan.row; n += kLanes<T>) {
-    Vec<T> squares = {};
-    for (Index m = 0; m < plan.width; ++m) {
-      const Vec<T> value = load(memory + m * plan.row + n);
-      squares += value * value;
+  const Index width = plan.width;
+  for (Index n = 0; n < plan.row; n += kPanel)
+    for (int v = 0; v < kPanel / kLanes<T>; ++v) {
+      Vec<T> squares = {};
+      for (Index m = 0; m < width; ++m) {
+        const Vec<T> value = load(memory + n * width + place<T>(m, v, width));
+        squares += value * value;
+      }
+      store<T>(result + n + v * kLanes<T>, inverse_norm<T>(squares, plan));
     }
-    store<T>(result + n, inverse_norm<T>(squares, plan));
-  }
 }
 
 template <typename T, int vectors, typename Count>
@@ -91,13 +109,13 @@ inline void write_block(Count count, T* __restrict memory, T* __restrict norms, 
   for (Index m = 0; m < width; ++m)
     for (int v = 0; v < vectors; ++v) {
       const auto weighting = [&](Index h) { return load(weightings + h * row + v * lanes); };
-      Vec<T> value = load(previous + m * row + v * lanes);
+      Vec<T> value = load(previous + place<T>(m, v, width));
       for (Index h = 0; h < count; ++h) value *= T(1) - weighting(h) * heads[h * at.size + at.erase + m];
       Vec<T> added = weighting(0) * heads[at.add + m];
       for (Index h = 1; h < count; ++h) added += weighting(h) * heads[h * at.size + at.add + m];
       value += added;
       squares[v] += value * value;
-      store<T>(memory + m * row + v * lanes, value);
+      store<T>(memory + place<T>(m, v, width), value);
     }
   for (int v = 0; v < vectors; ++v) store<T>(norms + v * lanes, inverse_norm<T>(squares[v], plan));
 }
@@ -107,7 +125,8 @@ inline void write_block(Count count, T* __restrict memory, T* __restrict norms, 
 template <typename T>
 void write(T* memory, T* norms, const T* previous, const T* weightings, const T* heads, const Plan& plan) {
   for_each_block<T>(plan, [&](auto vectors, auto, auto count, Index n) {
-    write_block<T, vectors>(count, memory + n, norms + n, previous + n, weightings + n, heads, plan);
+    write_block<T, vectors>(count, memory + n * plan.width, norms + n, previous + n * plan.width, weightings + n, heads,
+                            plan);
   });
 }
 
@@ -138,10 +157,11 @@ struct MemoryGradient {
   const T *weightings, *heads;              // the write heads': (heads x row), and their squashed values
   T* dweightings;                           // (heads x row) +=
 
-  // The same from location n on.
-  MemoryGradient from(Index n) const {
+  // The same from location n on, the first of a panel.
+  MemoryGradient from(Index n, const Plan& plan) const {
     const auto later = [n](const OuterProducts<T>& p) { return OuterProducts<T>{p.columns, p.stride, p.rows + n}; };
-    return {dmemory + n, memory + n,       previous + n,     scale + n, later(keys),
+    const Index at = n * plan.width;
+    return {dmemory + at, memory + at,      previous + at,  scale + n, later(keys),
             later(reads), later(next_keys), weightings + n, heads,     dweightings + n};
   }
 };
@@ -157,16 +177,16 @@ template <typename T, int vectors, typename Count>
 inline void gather_gradient(Vec<T> (&d)[vectors], Count read_heads, Count write_heads, const MemoryGradient<T>& g,
                             const MemorySums<T>& sums, Index m, const Plan& plan) {
   constexpr Index lanes = kLanes<T>;
-  const Index row = plan.row;
+  const Index row = plan.row, width = plan.width;
   Vec<T> value[vectors];
   for (int v = 0; v < vectors; ++v) {
-    value[v] = load(g.memory + m * row + v * lanes);
-    d[v] = load(g.dmemory + m * row + v * lanes) - value[v] * load(g.scale + v * lanes);
+    value[v] = load(g.memory + place<T>(m, v, width));
+    d[v] = load(g.dmemory + place<T>(m, v, width)) - value[v] * load(g.scale + v * lanes);
   }
   for (Index h = 0; h < read_heads; ++h) {
-    Vec<T> sum = sums.keys[h * plan.width + m];
+    Vec<T> sum = sums.keys[h * width + m];
     for (int v = 0; v < vectors; ++v) sum += value[v] * load(g.keys.rows + h * row + v * lanes);
-    sums.keys[h * plan.width + m] = sum;
+    sums.keys[h * width + m] = sum;
   }
   add_outer_products<T>(d, write_heads, g.next_keys, m, row);
   add_outer_products<T>(d, read_heads, g.reads, m, row);
@@ -193,7 +213,7 @@ inline void memory_block_backward(Count read_heads, Count write_heads, const Mem
     gather_gradient<T>(d, read_heads, write_heads, g, sums, m, plan);
     for (int v = 0; v < vectors; ++v) {
       dleft[v] = d[v];
-      found[v] = load(g.previous + m * row + v * lanes);
+      found[v] = load(g.previous + place<T>(m, v, width));
       for (Index h = 0; h + 1 < write_heads; ++h)
         found[(h + 1) * vectors + v] =
             found[h * vectors + v] * (T(1) - weighting(h, v) * g.heads[h * at.size + at.erase + m]);
@@ -212,7 +232,7 @@ inline void memory_block_backward(Count read_heads, Count write_heads, const Mem
       sums.erase[h * width + m] = erase_sum;
       sums.add[h * width + m] = add_sum;
     }
-    for (int v = 0; v < vectors; ++v) store<T>(g.dmemory + m * row + v * lanes, dleft[v]);
+    for (int v = 0; v < vectors; ++v) store<T>(g.dmemory + place<T>(m, v, width), dleft[v]);
   }
 
   for (Index h = 0; h < write_heads; ++h)
@@ -235,7 +255,7 @@ void memory_backward(const MemoryGradient<T>& gradient, T* dkeys, T* derase, T* 
   Vec<T>* const blocks = sums.add + writes;
   std::fill(room, blocks, Vec<T>{});
   for_each_block<T>(plan, [&](auto vectors, auto reads_count, auto writes_count, Index n) {
-    memory_block_backward<T, vectors>(reads_count, writes_count, gradient.from(n), sums, plan, blocks);
+    memory_block_backward<T, vectors>(reads_count, writes_count, gradient.from(n, plan), sums, plan, blocks);
   });
   store_sums<T>(dkeys, sums.keys, reads);
   store_sums<T>(derase, sums.erase, writes);
@@ -246,13 +266,17 @@ void memory_backward(const MemoryGradient<T>& gradient, T* dkeys, T* derase, T* 
 template <typename T>
 void start_memory_backward(T* dmemory, const T* memory, const T* scale, const OuterProducts<T>& keys,
                            const Plan& plan) {
-  constexpr Index lanes = kLanes<T>;
-  for (Index m = 0; m < plan.width; ++m)
-    for (Index n = 0; n < plan.row; n += lanes) {
-      const Index at = m * plan.row + n;
-      Vec<T> d[1] = {load(dmemory + at) - load(memory + at) * load(scale + n)};
+  constexpr int vectors = kPanel / kLanes<T>;
+  const Index width = plan.width;
+  for (Index n = 0; n < plan.row; n += kPanel)
+    for (Index m = 0; m < width; ++m) {
+      const Index at = n * width;
+      Vec<T> d[vectors];
+      for (int v = 0; v < vectors; ++v)
+        d[v] = load(dmemory + at + place<T>(m, v, width)) -
+               load(memory + at + place<T>(m, v, width)) * load(scale + n + v * kLanes<T>);
       add_outer_products<T>(d, plan.write_heads, {keys.columns, keys.stride, keys.rows + n}, m, plan.row);
-      store<T>(dmemory + at, d[0]);
+      for (int v = 0; v < vectors; ++v) store<T>(dmemory + at + place<T>(m, v, width), d[v]);
     }
 }
 

@@ -51,7 +51,7 @@ struct HeadKind {
 };
 
 struct Plan : Sizes {
-  Index row;            // N rounded up: the stride between the M rows of a memory, which is held transposed
+  Index row;            // N rounded up: of an array over the locations, and of a memory
   Index recurrent;      // LSTM layers: 0 for a feedforward controller
   Index shift_outputs;  // raw values per head for the shift
   Index gates;          // values a controller layer's linear map emits
@@ -60,10 +60,9 @@ struct Plan : Sizes {
   HeadKind read, write;
   Index raw_heads, squashed_heads, features;
 
-  // `apart`: how much further apart than necessary the rows of a memory lie.
-  explicit Plan(const Sizes& sizes, Index apart = 0)
+  explicit Plan(const Sizes& sizes)
       : Sizes(sizes),
-        row(padded(locations) + apart),
+        row(padded(locations)),
         recurrent(lstm ? layers : 0),
         shift_outputs(scalar_shift ? 1 : Index(shifts.size())),
         gates(lstm ? 4 * units : units),
@@ -213,7 +212,7 @@ struct AddressingOf {
 template <typename Pointer>
 struct MemoryTapeOf {
   Index memory_stride;
-  Pointer memory, inverse_norms;  // (M x row) transposed, and (row): 1 / |M(i)|
+  Pointer memory, inverse_norms;  // (panels x M x 16), and (row): 1 / |M(i)|
   AddressingOf<Pointer> read, write;
 
   MemoryTapeOf(const Plan& plan, Shelf<Pointer>& shelf, Index memories)

@@ -30,19 +30,19 @@ auto group_work(const Batch& batch, std::vector<Room>& rooms, const Run& run) {
   };
 }
 
-// (N, M) as the caller holds a memory, to and from (M x row), as the kernels do.
+// (N, M) as the caller holds a memory, to and from panels, as the kernels do.
 template <typename T>
-void transpose_in(T* memory, const T* plain, const Plan& plan) {
-  for (Index m = 0; m < plan.width; ++m) {
-    for (Index n = 0; n < plan.locations; ++n) memory[m * plan.row + n] = plain[n * plan.width + m];
-    std::fill(memory + m * plan.row + plan.locations, memory + (m + 1) * plan.row, T(0));
-  }
+void panels_in(T* memory, const T* plain, const Plan& plan) {
+  for (Index n = 0; n < plan.row; ++n)
+    for (Index m = 0; m < plan.width; ++m)
+      memory[(n / kPanel * plan.width + m) * kPanel + n % kPanel] = n < plan.locations ? plain[n * plan.width + m] : T(0);
 }
 
 template <typename T>
-void transpose_out(T* plain, const T* memory, const Plan& plan) {
+void panels_out(T* plain, const T* memory, const Plan& plan) {
   for (Index n = 0; n < plan.locations; ++n)
-    for (Index m = 0; m < plan.width; ++m) plain[n * plan.width + m] = memory[m * plan.row + n];
+    for (Index m = 0; m < plan.width; ++m)
+      plain[n * plan.width + m] = memory[(n / kPanel * plan.width + m) * kPanel + n % kPanel];
 }
 
 // Rows of N elements to and from rows padded with zeros. A null source stands for zeros.
@@ -148,7 +148,7 @@ class Forward {
   void begin(Index position, const State<T>& start, Index b) const {
     const Index row = memory_rows_.at(-1, position), control_row = rows_.at(-1, position);
     T* memory = memory_at(-1, position);
-    transpose_in(memory, start.memory + b * plan_.locations * plan_.width, plan_);
+    panels_in(memory, start.memory + b * plan_.locations * plan_.width, plan_);
     inverse_norms(memory_.inverse_norms + row * plan_.row, memory, plan_);
     pad_rows(read_weightings(row), start.read_weightings + b * plan_.read_heads * plan_.locations, plan_.read_heads,
              plan_.locations, plan_.row);
@@ -182,7 +182,7 @@ class Forward {
   void end(Index position, const MutableState<T>& final) const {
     const Index b = order_.sequence[position], last = order_.length[position] - 1;
     const Index row = memory_rows_.at(last, position), control_row = rows_.at(last, position);
-    transpose_out(final.memory + b * plan_.locations * plan_.width, memory_at(last, position), plan_);
+    panels_out(final.memory + b * plan_.locations * plan_.width, memory_at(last, position), plan_);
     strip_rows(final.read_weightings + b * plan_.read_heads * plan_.locations, read_weightings(row),
                plan_.read_heads, plan_.locations, plan_.row);
     strip_rows(final.write_weightings + b * plan_.write_heads * plan_.locations, write_weightings(row),
@@ -431,7 +431,7 @@ class Backward {
   // The gradient of the start of sequence i of a group becomes number b of those given.
   void give_start(const Carry<T>& carry, Index i, Index b, const MutableState<T>& dstart) const {
     const Index locations = plan_.locations, width = plan_.width;
-    transpose_out(dstart.memory + b * locations * width, carry.memory.get() + i * width * plan_.row, plan_);
+    panels_out(dstart.memory + b * locations * width, carry.memory.get() + i * width * plan_.row, plan_);
     strip_rows(dstart.read_weightings + b * plan_.read_heads * locations,
                carry.read_weightings.get() + i * plan_.read_heads * plan_.row, plan_.read_heads, locations, plan_.row);
     strip_rows(dstart.write_weightings + b * plan_.write_heads * locations,
@@ -467,7 +467,7 @@ class Backward {
     const Index locations = plan_.locations, width = plan_.width;
     T* memory = carry.memory.get() + i * width * plan_.row;
     if (dfinal.memory)
-      transpose_in(memory, dfinal.memory + b * locations * width, plan_);
+      panels_in(memory, dfinal.memory + b * locations * width, plan_);
     else
       std::fill(memory, memory + width * plan_.row, T(0));
     pad_rows(carry.read_weightings.get() + i * plan_.read_heads * plan_.row,
@@ -545,7 +545,7 @@ class Backward {
     std::fill_n(scale, plan.row, T(0));
     address_all_backward(dwrite, dproducts, dwrite_heads, scale, room, write, memory_.write.at(previous).weightings,
                          memory_.inverse_norms + previous * plan.row, write_heads, plan.write);
-    row_products(room.dkeys.data(), plan.width, dproducts, plan.write_heads, before, plan.width, plan.row);
+    weighted_sums(room.dkeys.data(), dproducts, plan.write_heads, before, plan);
     give_keys(dwrite_heads, room, write_heads, plan.write);
     heads_backward(t, position, i, room);
   }
@@ -799,7 +799,7 @@ void record(const Sizes& sizes, const Batch& batch, const T* tape, const Record<
       kind(out.read, memory.read, plan.read);
       kind(out.write, memory.write, plan.write);
       if (out.memory)
-        transpose_out(out.memory + to * plan.locations * width, memory.memory + row * memory.memory_stride, plan);
+        panels_out(out.memory + to * plan.locations * width, memory.memory + row * memory.memory_stride, plan);
     }
 }
 

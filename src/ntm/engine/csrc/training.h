@@ -128,13 +128,10 @@ struct Gradients<T>::Workshop {
   void sum_dstart(Index groups);
 };
 
-// Rows of a memory that lie a large power of two apart would all compete for the same few places in the nearest cache.
-inline Index apart(Index locations) { return padded(locations) % 512 == 0 ? 2 * kPanel : 0; }
-
 template <typename T>
 Gradients<T>::Gradients(const Sizes& sizes, const Weights<T>& weights, const WeightGradients<T>& dweights,
                         const State<T>& start, const MutableState<T>& dstart) {
-  const Plan plan(sizes, apart(sizes.locations));
+  const Plan plan(sizes);
   workshop_.reset(new Workshop{plan, weights, dweights, start, dstart, forward_maps<T>(plan), backward_maps<T>(plan),
                                {}, {}, {}, {}, {}, {}, 0});
 }
