@@ -76,13 +76,22 @@ template <typename T, int rows, int panels>
 __attribute__((noinline)) void multiply_tile(T* result, Index stride, Left<T> a, Right<T> b, Index depth, From from,
                                              const T* bias, Index columns) {
   constexpr int lanes = kLanes<T>, per_panel = kPanel / lanes, vectors = per_panel * panels;
+  const bool whole = columns >= vectors * lanes;
   const auto width_at = [&](int v) { return int(std::clamp<Index>(columns - v * lanes, 0, lanes)); };
   Vec<T> sum[rows][vectors];
-  for (int r = 0; r < rows; ++r)
-    for (int v = 0; v < vectors; ++v) {
+  const auto for_each_sum = [&](const auto& run) {
+#pragma GCC unroll 4
+    for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 16
+      for (int v = 0; v < vectors; ++v) run(r, v);
+  };
+  if (from == From::zero)
+    for_each_sum([&](int r, int v) { sum[r][v] = Vec<T>{}; });
+  else
+    for_each_sum([&](int r, int v) {
       const T* start = (from == From::bias ? bias : result + r * stride) + v * lanes;
-      sum[r][v] = from == From::zero ? Vec<T>{} : width_at(v) == lanes ? load(start) : load_partial(start, width_at(v));
-    }
+      sum[r][v] = whole ? load(start) : load_partial(start, width_at(v));
+    });
 #pragma GCC unroll 2
   for (Index k = 0; k < depth; ++k) {
     for (int v = 0; v < vectors; ++v) {
@@ -92,11 +101,10 @@ __attribute__((noinline)) void multiply_tile(T* result, Index stride, Left<T> a,
     a.data += a.depth_stride;
     b.data += b.depth_stride;
   }
-  for (int r = 0; r < rows; ++r)
-    for (int v = 0; v < vectors; ++v) {
-      T* end = result + r * stride + v * lanes;
-      width_at(v) == lanes ? store<T>(end, sum[r][v]) : store_partial<T>(end, sum[r][v], width_at(v));
-    }
+  if (whole)
+    for_each_sum([&](int r, int v) { store<T>(result + r * stride + v * lanes, sum[r][v]); });
+  else
+    for_each_sum([&](int r, int v) { store_partial<T>(result + r * stride + v * lanes, sum[r][v], width_at(v)); });
 }
 
 // One block of rows across all columns: as many panels at a time as the registers hold, then fewer.

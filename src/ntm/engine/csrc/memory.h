@@ -105,7 +105,8 @@ inline void write_block(Count count, T* __restrict memory, T* __restrict norms, 
   constexpr Index lanes = kLanes<T>;
   const HeadLayout at = plan.write.squashed;
   const Index row = plan.row, width = plan.width;
-  Vec<T> squares[vectors] = {};
+  Vec<T> squares[vectors];
+  for (int v = 0; v < vectors; ++v) squares[v] = Vec<T>{};
   for (Index m = 0; m < width; ++m)
     for (int v = 0; v < vectors; ++v) {
       const auto weighting = [&](Index h) { return load(weightings + h * row + v * lanes); };
