@@ -78,6 +78,14 @@ def test_unknown_names_are_refused_with_the_known_ones(
         make(**{name: value})
 
 
+@pytest.mark.parametrize("name", ["start_spread", "head_gain"])
+@pytest.mark.parametrize("value", [0, -1.0, float("inf"), float("nan"), True, "3", None])
+def test_scales_of_the_start_must_be_positive_numbers(name: str, value: object) -> None:
+    message = f"{name} must be a finite number above 0, got {value!r}."
+    with pytest.raises(ValueError, match=re.escape(message)):
+        make(**{name: value})
+
+
 @pytest.mark.parametrize("shifts", [(), (1, 1), (0.5,), (True,), "ab", 3, None])
 def test_shifts_must_be_distinct_integers(shifts: object) -> None:
     with pytest.raises(ValueError, match=r"^shifts must be distinct integers") as refusal:

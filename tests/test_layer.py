@@ -339,6 +339,17 @@ def test_a_fresh_network_has_glorot_weights_and_an_lstm_starts_feedforward(optio
         assert torch.equal(linear.bias, expected)
 
 
+def test_a_head_gain_scales_the_heads_weights_alone() -> None:
+    def weights(gain: float) -> dict[str, torch.Tensor]:
+        torch.manual_seed(1)
+        return NTM(3, 2, head_gain=gain).state_dict()
+
+    whole, quarter = weights(1), weights(0.25)
+    for name, tensor in whole.items():
+        scale = 0.25 if name == "cell.heads.linear.weight" else 1
+        torch.testing.assert_close(quarter[name], scale * tensor)
+
+
 def test_heads_means_pairs_and_each_kind_can_be_set_apart() -> None:
     def counts(**heads: int) -> tuple[int, int]:
         config = NTM(3, 2, **heads).config

@@ -53,6 +53,16 @@ def test_every_head_starts_somewhere_else_and_everything_else_at_zero() -> None:
         assert not parameter.any()
 
 
+def test_the_spread_of_the_logits_decides_how_much_of_one_place_a_head_starts_in() -> None:
+    def largest(spread: float) -> torch.Tensor:
+        torch.manual_seed(3)
+        start = StartState(NTMConfig(3, 2, read_heads=9, write_heads=9, start_spread=spread))
+        return start(1).read_weightings.amax(2).mean()
+
+    assert largest(1) < 0.2
+    assert largest(4) > 0.5
+
+
 def test_a_new_row_is_the_mean_of_the_trained_ones() -> None:
     start = make_net("random-start").start
     larger = start.extended(replace(start.config, memory_locations=N + 6))

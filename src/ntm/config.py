@@ -1,5 +1,6 @@
 """The sizes and choices of one network, validated once, here."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -46,6 +47,10 @@ class NTMConfig:
     """A softmax over the shifts, or one scalar that lies between two neighbouring shifts."""
     start_memory: StartMemory = "constant"
     """Initial value of the learned start memory: 1e-6 everywhere, or uniform in (-0.5, 0.5)."""
+    start_spread: float = 1.0
+    """Deviation of the initial logits of the start weightings: with 4, heads begin in one place."""
+    head_gain: float = 1.0
+    """Initial weights from controller to heads, as a multiple of Glorot's."""
 
     def __post_init__(self) -> None:
         for name in _SIZES:
@@ -53,6 +58,8 @@ class NTMConfig:
         _require_choice("controller", self.controller, get_args(ControllerKind))
         _require_choice("shift_mode", self.shift_mode, get_args(ShiftMode))
         _require_choice("start_memory", self.start_memory, get_args(StartMemory))
+        for name in ("start_spread", "head_gain"):
+            _require_positive_number(name, getattr(self, name))
         object.__setattr__(self, "shifts", _validated_shifts(self.shifts))
         if self.shift_mode == "scalar" and not _consecutive(self.shifts):
             raise ValueError(
@@ -106,6 +113,12 @@ _SIZES = (
 def _require_positive_integer(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
+
+
+def _require_positive_number(name: str, value: object) -> None:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0 < value < math.inf:  # type: ignore[operator]
+        raise ValueError(f"{name} must be a finite number above 0, got {value!r}.")
 
 
 def _require_choice(name: str, value: object, choices: Sequence[str]) -> None:

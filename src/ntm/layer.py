@@ -49,6 +49,8 @@ class NTM(nn.Module):
         shifts: Sequence[int] = (-1, 0, 1),
         shift_mode: ShiftMode = "softmax",
         start_memory: StartMemory = "constant",
+        start_spread: float = 1.0,
+        head_gain: float = 1.0,
         batch_first: bool = False,
         engine: str = "auto",
         backward_clip: float = math.inf,
@@ -70,6 +72,8 @@ class NTM(nn.Module):
             shifts=shifts,  # type: ignore[arg-type]  # the config checks it and makes it a tuple
             shift_mode=shift_mode,
             start_memory=start_memory,
+            start_spread=start_spread,
+            head_gain=head_gain,
         )
         self.batch_first = batch_first
         self.engine = engine
@@ -118,7 +122,8 @@ class NTM(nn.Module):
         """Glorot-uniform weights, zero biases; an LSTM starts feedforward; see also StartState."""
         for module in self.cell.modules():
             if isinstance(module, nn.Linear):
-                nn.init.xavier_uniform_(module.weight)
+                gain = self.config.head_gain if module is self.cell.heads.linear else 1
+                nn.init.xavier_uniform_(module.weight, gain)
                 nn.init.zeros_(module.bias)
         if isinstance(self.cell.controller, LSTMController):
             self.cell.controller.start_feedforward()

@@ -32,14 +32,14 @@ class StartState(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Rows alike (or random, if so configured); each head's own random, soft start location."""
+        """Rows alike (or random, if so configured); each head's own random start location."""
         if self.config.start_memory == "constant":
             nn.init.constant_(self.memory, _CONSTANT_START)
         else:
             nn.init.uniform_(self.memory, -0.5, 0.5)
         # Equal rows give equal content weightings: only the start weightings tell locations apart.
-        nn.init.normal_(self.read_logits)
-        nn.init.normal_(self.write_logits)
+        nn.init.normal_(self.read_logits, std=self.config.start_spread)
+        nn.init.normal_(self.write_logits, std=self.config.start_spread)
         for parameter in (self.reads, self.hidden, self.cell):
             nn.init.zeros_(parameter)
 

@@ -9,6 +9,7 @@ at the text's, with each task's default encoding and three shifts.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ntm.baseline import LSTMConfig
 from ntm.config import NTMConfig
@@ -98,6 +99,12 @@ _LSTM = {
     "priority-sort": (128, 3e-5, 384_424),
 }
 
+# How the weights begin, of which the paper says nothing, where it matters.
+_STARTS: Mapping[tuple[str, str], Mapping[str, Any]] = {
+    ("copy", "ntm-ff"): {"head_gain": 0.25},
+    ("associative-recall", "ntm-ff"): {"start_spread": 4.0},
+}
+
 # Otherwise than in the paper: gradients are bounded at every step, and mostly the rate falls at the
 # end, which is worth more than any number of further sequences. docs/learning.md has the numbers.
 _COPY = Tuned(20_000)
@@ -173,7 +180,8 @@ def paper_settings(task: str | Task, model: str = "ntm-ff") -> Settings:
     network = paper_network(task.name if task.name in _WIDTHS else "copy", model)
     config = fitted(network.config, task)
     if isinstance(config, NTMConfig):
-        config = replace(config, shifts=(-1, 0, 1))
+        starts = _STARTS.get((network.task, model), {})
+        config = replace(config, shifts=(-1, 0, 1), **starts)
     return Settings(
         task,
         config,
