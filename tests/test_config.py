@@ -86,6 +86,11 @@ def test_scales_of_the_start_must_be_positive_numbers(name: str, value: object) 
         make(**{name: value})
 
 
+def test_heads_begin_together_or_not() -> None:
+    with pytest.raises(ValueError, match=r"^start_together must be True or False, got 1\."):
+        make(start_together=1)
+
+
 @pytest.mark.parametrize("shifts", [(), (1, 1), (0.5,), (True,), "ab", 3, None])
 def test_shifts_must_be_distinct_integers(shifts: object) -> None:
     with pytest.raises(ValueError, match=r"^shifts must be distinct integers") as refusal:

@@ -53,6 +53,16 @@ def test_every_head_starts_somewhere_else_and_everything_else_at_zero() -> None:
         assert not parameter.any()
 
 
+def test_heads_that_start_together_have_one_start_weighting_and_can_part() -> None:
+    start = fresh(read_heads=3, write_heads=2, start_together=True)
+    logits = torch.cat([start.read_logits, start.write_logits])
+    assert len(logits.unique(dim=0)) == 1
+    assert torch.equal(logits[0], fresh(read_heads=3, write_heads=2).read_logits[0])
+    start.write_logits.sum().backward()
+    assert start.write_logits.grad is not None
+    assert start.read_logits.grad is None
+
+
 def test_the_spread_of_the_logits_decides_how_much_of_one_place_a_head_starts_in() -> None:
     def largest(spread: float) -> torch.Tensor:
         torch.manual_seed(3)

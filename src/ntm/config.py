@@ -49,6 +49,8 @@ class NTMConfig:
     """Initial value of the learned start memory: 1e-6 everywhere, or uniform in (-0.5, 0.5)."""
     start_spread: float = 1.0
     """Deviation of the initial logits of the start weightings: with 4, heads begin in one place."""
+    start_together: bool = False
+    """Whether all heads begin with the same start weighting, or each with one of its own."""
     head_gain: float = 1.0
     """Initial weights from controller to heads, as a multiple of Glorot's."""
 
@@ -58,6 +60,8 @@ class NTMConfig:
         _require_choice("controller", self.controller, get_args(ControllerKind))
         _require_choice("shift_mode", self.shift_mode, get_args(ShiftMode))
         _require_choice("start_memory", self.start_memory, get_args(StartMemory))
+        if not isinstance(self.start_together, bool):
+            raise ValueError(f"start_together must be True or False, got {self.start_together!r}.")
         for name in ("start_spread", "head_gain"):
             _require_positive_number(name, getattr(self, name))
         object.__setattr__(self, "shifts", _validated_shifts(self.shifts))

@@ -50,6 +50,7 @@ class NTM(nn.Module):
         shift_mode: ShiftMode = "softmax",
         start_memory: StartMemory = "constant",
         start_spread: float = 1.0,
+        start_together: bool = False,
         head_gain: float = 1.0,
         batch_first: bool = False,
         engine: str = "auto",
@@ -73,6 +74,7 @@ class NTM(nn.Module):
             shift_mode=shift_mode,
             start_memory=start_memory,
             start_spread=start_spread,
+            start_together=start_together,
             head_gain=head_gain,
         )
         self.batch_first = batch_first

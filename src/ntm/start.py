@@ -32,7 +32,7 @@ class StartState(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Rows alike (or random, if so configured); each head's own random start location."""
+        """Rows alike (or random, if so configured); random places for the heads to start in."""
         if self.config.start_memory == "constant":
             nn.init.constant_(self.memory, _CONSTANT_START)
         else:
@@ -40,6 +40,10 @@ class StartState(nn.Module):
         # Equal rows give equal content weightings: only the start weightings tell locations apart.
         nn.init.normal_(self.read_logits, std=self.config.start_spread)
         nn.init.normal_(self.write_logits, std=self.config.start_spread)
+        if self.config.start_together:
+            with torch.no_grad():
+                self.read_logits.copy_(self.read_logits[0].expand_as(self.read_logits))
+                self.write_logits.copy_(self.read_logits[0].expand_as(self.write_logits))
         for parameter in (self.reads, self.hidden, self.cell):
             nn.init.zeros_(parameter)
 

@@ -72,9 +72,7 @@ def test_our_settings_differ_from_the_papers_in_the_training_alone(task: str, mo
         return
     assert ours.task == theirs.task
     assert replace(ours.model, start_memory="constant") == theirs.model
-    optimiser = replace(
-        ours.optimiser, halve_every=0, halve_after=0, least_rate=0.0, backward_clip=0.0
-    )
+    optimiser = replace(ours.optimiser, halve_every=0, halve_after=0, backward_clip=0.0)
     rate = theirs.optimiser.learning_rate
     assert replace(optimiser, learning_rate=rate) == theirs.optimiser
     assert ours.optimiser.backward_clip > 0

@@ -169,7 +169,3 @@ def test_the_rate_halves_smoothly() -> None:
     later = replace(halving, halve_after=2000)
     assert later.rate_after(2000) == optimiser.learning_rate
     assert later.rate_after(3000) == pytest.approx(optimiser.learning_rate / 2)
-    ending = replace(halving, least_rate=optimiser.learning_rate / 5)
-    assert ending.rate_after(2000) == pytest.approx(optimiser.learning_rate / 4)
-    assert ending.rate_after(10**6) == pytest.approx(optimiser.learning_rate / 5)
-    assert replace(halving, least_rate=1.0).rate_after(9000) == optimiser.learning_rate

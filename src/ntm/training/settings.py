@@ -47,7 +47,6 @@ class OptimiserSettings(_Checked):
         0, "sequences in which the size of a step halves, smoothly; 0 keeps it", at_least=0
     )
     halve_after: int = setting(0, "sequences before that begins", at_least=0)
-    least_rate: float = setting(0.0, "where that ends", at_least=0)
     decay: float = setting(
         0.95, "how slowly the means of the gradient and its square forget", at_least=0, at_most=1
     )
@@ -68,8 +67,7 @@ class OptimiserSettings(_Checked):
         if self.halve_every == 0:
             return self.learning_rate
         halvings = max(0, sequences - self.halve_after) / self.halve_every
-        least = min(self.least_rate, self.learning_rate)
-        return float(max(self.learning_rate * 0.5**halvings, least))
+        return float(self.learning_rate * 0.5**halvings)
 
 
 @dataclass(frozen=True)
