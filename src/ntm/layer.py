@@ -121,7 +121,10 @@ class NTM(nn.Module):
         self._engine = engine.checked_name(name)
 
     def reset_parameters(self) -> None:
-        """Glorot-uniform weights, zero biases; an LSTM starts feedforward; see also StartState."""
+        """Glorot-uniform weights, the heads' times `head_gain`, and zero biases.
+
+        An LSTM starts feedforward; see also StartState.
+        """
         for module in self.cell.modules():
             if isinstance(module, nn.Linear):
                 gain = self.config.head_gain if module is self.cell.heads.linear else 1

@@ -80,6 +80,17 @@ def test_our_settings_differ_from_the_papers_in_the_training_alone(task: str, mo
         assert ours.optimiser.rate_after(ours.training.sequences) < ours.optimiser.learning_rate / 9
 
 
+def test_heads_begin_small_in_copy_and_sharp_and_together_in_recall() -> None:
+    def start(task: str, model: str) -> tuple[float, float, bool]:
+        config = paper_settings(task, model).model
+        assert isinstance(config, NTMConfig)
+        return config.head_gain, config.start_spread, config.start_together
+
+    assert start("copy", "ntm-ff") == (0.25, 1, False)
+    assert start("associative-recall", "ntm-ff") == (1, 4, True)
+    assert start("copy", "ntm-lstm") == start("priority-sort", "ntm-ff") == (1, 1, False)
+
+
 def test_a_task_of_yours_is_trained_as_copy_is() -> None:
     class Mine(Copy):
         name = "mine"

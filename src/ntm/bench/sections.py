@@ -244,7 +244,7 @@ def _threads(network: Network, batch_size: int, effort: Effort) -> Threads:
         works = {"one": one, "two": two, "both": both}
         seconds = alternate(works, effort.rounds, effort.slice_seconds, time.perf_counter)
     ratio = spread_of_ratios(seconds["one"], seconds["two"])
-    machine = spread_of_ratios([2 * one for one in seconds["one"]], seconds["both"])
+    machine = spread_of_ratios([2 * taken for taken in seconds["one"]], seconds["both"])
     one_seconds, two_seconds = median(seconds["one"]), median(seconds["two"])
     return Threads(*network, batch_size, one_seconds, two_seconds, ratio, machine)
 

@@ -173,7 +173,10 @@ def paper_network(task: str, model: str) -> PaperNetwork:
 
 
 def paper_settings(task: str | Task, model: str = "ntm-ff") -> Settings:
-    """The paper's own settings for a task and a model; a task of yours gets those of copy."""
+    """The paper's own settings for a task and a model; a task of yours gets those of copy.
+
+    How the weights begin, which the paper does not say, is ours.
+    """
     if isinstance(task, str):
         known_task(task)
         task = make_task(task)

@@ -79,6 +79,7 @@ __attribute__((noinline)) void multiply_tile(T* result, Index stride, Left<T> a,
   const bool whole = columns >= vectors * lanes;
   const auto width_at = [&](int v) { return int(std::clamp<Index>(columns - v * lanes, 0, lanes)); };
   Vec<T> sum[rows][vectors];
+  // Unrolled, or the compiler keeps the sums on the stack and clears them there: as slow as a short product.
   const auto for_each_sum = [&](const auto& run) {
 #pragma GCC unroll 4
     for (int r = 0; r < rows; ++r)
