@@ -43,6 +43,7 @@ def settings_of(case: str, **training: object) -> Settings:
         "report_every": 2 * BATCH,
         "validate_every": 4 * BATCH,
         "validation_sequences": 3,
+        "average_share": 0.3,
     } | training
     typed = {f"model.{key}": value for key, value in sizes.items()}
     typed |= {f"training.{key}": value for key, value in chosen.items()}

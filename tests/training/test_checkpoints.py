@@ -172,14 +172,14 @@ def test_model_and_optimiser_come_back_bit_for_bit(tmp_path: Path) -> None:
 
     first = fresh(1)
     step(*first)
-    save(tmp_path, checkpoints.model_and_optimiser_tensors(*first), {})
+    save(tmp_path, checkpoints.state_tensors(*first), {})
     second = fresh(2)
     loaded, _ = load_newest(tmp_path)
     assert loaded is not None
     checkpoints.restore(loaded.tensors, *second)
     step(*first)
     step(*second)
-    left, right = (checkpoints.model_and_optimiser_tensors(*each) for each in (first, second))
+    left, right = (checkpoints.state_tensors(*each) for each in (first, second))
     assert left.keys() == right.keys()
     assert len(left) == 4 * len(list(first[0].parameters()))
     assert all(torch.equal(left[name], right[name]) for name in left)

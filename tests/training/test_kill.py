@@ -18,6 +18,7 @@ SETTINGS = {
     "training.report_every": 50,
     "training.validate_every": 100,
     "training.validation_sequences": 3,
+    "training.average_share": 0.3,
     "training.checkpoint_seconds": 0.02,
     "optimiser.learning_rate": 1e-3,
     "model.hidden_size": 4,

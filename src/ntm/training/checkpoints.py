@@ -125,11 +125,15 @@ def _remove(folder: Path, number: int) -> None:
     _tensor_file(folder, number).unlink(missing_ok=True)
 
 
-def model_and_optimiser_tensors(
-    model: torch.nn.Module, optimiser: torch.optim.Optimizer
+def state_tensors(
+    model: torch.nn.Module,
+    optimiser: torch.optim.Optimizer,
+    average: torch.nn.Module | None = None,
 ) -> dict[str, Tensor]:
-    """All tensors of a model and its optimiser: model/NAME and optimiser/KEY/NAME."""
+    """All tensors of a run: model/NAME, optimiser/KEY/NAME and, if it averages, average/NAME."""
     tensors = {f"model/{name}": tensor for name, tensor in model.state_dict().items()}
+    if average is not None:
+        tensors |= {f"average/{name}": t for name, t in average.state_dict().items()}
     for name, parameter in model.named_parameters():
         for key, value in optimiser.state[parameter].items():
             tensors[f"optimiser/{key}/{name}"] = value
@@ -138,15 +142,20 @@ def model_and_optimiser_tensors(
 
 @torch.no_grad()
 def restore(
-    tensors: Mapping[str, Tensor], model: torch.nn.Module, optimiser: torch.optim.Optimizer
+    tensors: Mapping[str, Tensor],
+    model: torch.nn.Module,
+    optimiser: torch.optim.Optimizer,
+    average: torch.nn.Module | None = None,
 ) -> None:
-    """Put back what `model_and_optimiser_tensors` gave; in place, so that views stay valid."""
-    model.load_state_dict(
-        {name.removeprefix("model/"): t for name, t in tensors.items() if name.startswith("model/")}
-    )
+    """Put back what `state_tensors` gave; in place, so that views stay valid."""
+    model.load_state_dict(_under("model/", tensors))
+    if average is not None:
+        average.load_state_dict(_under("average/", tensors))
     parameters = dict(model.named_parameters())
-    for name, tensor in tensors.items():
-        kind, _, rest = name.partition("/")
-        if kind == "optimiser":
-            key, _, owner = rest.partition("/")
-            optimiser.state[parameters[owner]][key].copy_(tensor)
+    for name, tensor in _under("optimiser/", tensors).items():
+        key, _, owner = name.partition("/")
+        optimiser.state[parameters[owner]][key].copy_(tensor)
+
+
+def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): t for name, t in tensors.items() if name.startswith(prefix)}

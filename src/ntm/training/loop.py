@@ -20,6 +20,7 @@ from ntm import engine
 from ntm.layer import NTM
 from ntm.tasks import Batch, cost_in_bits
 from ntm.training import checkpoints
+from ntm.training.average import Average
 from ntm.training.files import RunError
 from ntm.training.logs import Metrics, TensorBoard
 from ntm.training.optimiser import GravesRMSprop
@@ -128,6 +129,7 @@ class Trainer:
         if chosen.threads:
             torch.set_num_threads(chosen.threads)
         self.optimiser = _make_optimiser(settings, model)
+        self.average = Average(model, chosen.average_share) if chosen.average_share else None
         self.counters = Counters()
         self._logs: list[Metrics | TensorBoard] = []
         if folder is not None:
@@ -194,7 +196,7 @@ class Trainer:
         if checkpoint is None:
             return
         try:
-            checkpoints.restore(checkpoint.tensors, self.model, self.optimiser)
+            checkpoints.restore(checkpoint.tensors, *self._state())
             self.counters = Counters(**checkpoint.values)
         except (KeyError, RuntimeError, TypeError) as error:
             raise RunError(
@@ -203,8 +205,7 @@ class Trainer:
 
     def _start_as_the_leader(self) -> None:
         """Give every rank the state that the leader made or read."""
-        tensors = checkpoints.model_and_optimiser_tensors(self.model, self.optimiser)
-        self.ranks.copy_from_leader(tensors.values())
+        self.ranks.copy_from_leader(checkpoints.state_tensors(*self._state()).values())
         self.counters = Counters(**self.ranks.from_leader(asdict(self.counters)))
 
     def _make_step(self) -> None:
@@ -300,6 +301,8 @@ class Trainer:
         mean = counters.bits / counted
         counters.solved_for = counters.solved_for + counted if mean < chosen.solved_bits else 0
         line: dict[str, Any] = {"sequences": counters.sequences, "bits": mean}
+        if self.average is not None:
+            self.average.take(self.model, counters.reported, counters.sequences)
         if self._validation_due():
             line["validation_bits"] = self._validate()
         seconds = self._seconds()
@@ -318,7 +321,9 @@ class Trainer:
         return now // every > self.counters.reported // every or self._ending() == "finished"
 
     def _validate(self) -> float:
-        bits = _mean_bits(self.model, self._validation)
+        """Measure the weights, or their average, and keep them if they are the best so far."""
+        model = self.average.model if self.average else self.model
+        bits = _mean_bits(model, self._validation)
         if not math.isfinite(bits):
             cause = FloatingPointError(f"The validation cost is {bits}.")
             raise self._diverged(cause, self.counters.sequences)
@@ -326,7 +331,7 @@ class Trainer:
             self.counters.best_bits = bits
             if self.folder is not None:
                 facts = {"sequences": self.counters.sequences, "validation_bits": bits}
-                self.folder.save_weights("best", self.model, facts)
+                self.folder.save_weights("best", model, facts)
         return bits
 
     def _attend(self) -> None:
@@ -380,8 +385,12 @@ class Trainer:
         for log in self._logs:
             log.sync()
         self.folder.save_weights("latest", self.model, {"sequences": self.counters.sequences})
-        tensors = checkpoints.model_and_optimiser_tensors(self.model, self.optimiser)
+        tensors = checkpoints.state_tensors(*self._state())
         checkpoints.save(self.folder.checkpoints, tensors, asdict(self.counters))
+
+    def _state(self) -> tuple[Model, GravesRMSprop, Model | None]:
+        """Where all tensors of the run are."""
+        return self.model, self.optimiser, self.average.model if self.average else None
 
     def _require_finite_weights(self) -> None:
         """No good checkpoint may give way to weights that the last step blew up."""

@@ -93,6 +93,13 @@ class TrainingSettings(_Checked):
         "fresh sequences, always the same, whose mean cost chooses best.safetensors",
         at_least=1,
     )
+    average_share: float = setting(
+        0.0,
+        "what is validated, and kept as best, is a mean of the weights over about this share of "
+        "the training so far; 0 takes the weights as they are",
+        at_least=0,
+        at_most=1,
+    )
     checkpoint_seconds: float = setting(30.0, "seconds between two checkpoints", at_least=0)
     picture_seconds: float = setting(
         30.0, "seconds between two pictures of an answer on a terminal; 0 shows none", at_least=0
