@@ -106,6 +106,18 @@ def test_calls_do_not_depend_on_those_before_them() -> None:
             assert torch.equal(found[name], alone[name]), name
 
 
+def test_a_clip_may_change_between_calls() -> None:
+    net, block = network({"backward_clip": 1e-3}, torch.float32), block_of(TASK)
+    call = FusedGradients(net)
+    call(*block, 0, 9)
+    for limit in (1e-2, math.inf, 1e-3):
+        net.backward_clip = limit
+        found = named_results(net, call(*block, 0, 9))
+        alone = by_the_fused_call(network({"backward_clip": limit}, torch.float32), block, 0, 9)
+        for name in alone:
+            assert torch.equal(found[name], alone[name]), name
+
+
 def test_steps_that_are_scored_beyond_a_length_have_logits_of_zero() -> None:
     net = network({}, torch.float32)
     block = block_of(TASK)

@@ -116,6 +116,25 @@ def test_equals_a_plain_loop(
     assert seen == sequences
 
 
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_the_backward_clip_is_let_go_when_it_is_due(
+    small: Small, tmp_path: Path, engine: str
+) -> None:
+    # A block has 256 sequences: the first is clipped, the second is not.
+    common = {"model": "ntm-ff", "training__batch_size": 64, "training__engine": engine}
+    clip = {"optimiser__backward_clip": 1e-3}
+    settings = small(**common, **clip, training__sequences=512, optimiser__backward_clip_until=250)
+    let_go = train(settings).model
+    clipped_first = small(**common, **clip, training__sequences=256)
+    train(clipped_first, tmp_path)
+    Run(tmp_path).change_settings(small(**common, training__sequences=512))
+    expected = train(Run(tmp_path).settings, tmp_path, resume=True).model
+    always = train(small(**common, **clip, training__sequences=512)).model
+    for ours, theirs in zip(let_go.parameters(), expected.parameters(), strict=True):
+        assert torch.equal(ours, theirs)
+    assert not torch.equal(let_go.cell.output.weight, always.cell.output.weight)
+
+
 def test_reports_come_at_the_first_batch_beyond_their_number(small: Small, tmp_path: Path) -> None:
     settings = small(training__batch_size=8, training__sequences=90, training__report_every=20)
     result = train(settings, tmp_path)

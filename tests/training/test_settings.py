@@ -21,6 +21,7 @@ optimisers = st.builds(
     halve_every=st.integers(0, 10**9),
     halve_after=st.integers(0, 10**9),
     backward_clip=st.floats(0, 1e6),
+    backward_clip_until=st.integers(0, 10**9),
 )
 trainings = st.builds(
     TrainingSettings,

@@ -26,23 +26,28 @@ class FusedGradients:
         weights, start = list(net.cell.parameters()), list(net.start.parameters())
         for parameter in (*weights, *start):
             parameter.grad = torch.zeros_like(parameter)
-        config, dtype = net.config, net.start.memory.dtype
-        sizes = native.make_sizes(
-            config.input_size,
-            weights,
-            [part.unsqueeze(0) for part in start],
-            *native.choices_of(config, net.backward_clip),
-        )
-        self._config = config
-        self._itemsize = dtype.itemsize
-        self._dtype = dtype
-        memory = (weights, _gradients(weights), start, _gradients(start))
-        self._native = native.function("Gradients", dtype)(sizes, *map(_addresses, memory))
+        self._net, self._config = net, net.config
+        self._dtype = net.start.memory.dtype
+        self._itemsize = self._dtype.itemsize
         # The addresses stay good even where the network lets go of its tensors.
-        self._kept = [tensor.detach() for tensors in memory for tensor in tensors]
+        memory = (weights, _gradients(weights), start, _gradients(start))
+        self._memory = [[tensor.detach() for tensor in tensors] for tensors in memory]
+        self._make_native()
         self._block: object = None
         self._arrays: list[tuple[int, int, int]] = []
         self._lengths = self._steps = self._sequences = 0
+
+    def _make_native(self) -> None:
+        self._clip = self._net.backward_clip
+        weights, _, start, _ = self._memory
+        sizes = native.make_sizes(
+            self._config.input_size,
+            weights,
+            [part.unsqueeze(0) for part in start],
+            *native.choices_of(self._config, self._clip),
+        )
+        make = native.function("Gradients", self._dtype)
+        self._native = make(sizes, *map(_addresses, self._memory))
 
     def __call__(
         self, inputs: Tensor, targets: Tensor, mask: Tensor, lengths: Tensor, start: int, stop: int
@@ -53,6 +58,8 @@ class FusedGradients:
         """
         if inputs is not self._block:
             self._take(inputs, targets, mask, lengths)
+        if self._net.backward_clip != self._clip:
+            self._make_native()
         if not 0 <= start < stop <= self._sequences:
             raise ValueError(
                 f"Sequences {start} to {stop} were asked of a block of {self._sequences}; give "

@@ -284,9 +284,14 @@ class Trainer:
             self._block = number, self.stream.block(number)
             # Once per block and not per step, so that it costs nothing; where the run was
             # interrupted makes no difference.
-            rate = self.settings.optimiser.rate_after(number * self.stream.block_size)
-            self.optimiser.param_groups[0]["lr"] = rate
+            self._follow_schedule(number * self.stream.block_size)
         return self._block[1]
+
+    def _follow_schedule(self, sequences: int) -> None:
+        chosen = self.settings.optimiser
+        self.optimiser.param_groups[0]["lr"] = chosen.rate_after(sequences)
+        if isinstance(self.model, NTM) and not chosen.clips_backward(sequences):
+            self.model.backward_clip = math.inf
 
     def _diverged(self, error: FloatingPointError, sequence: int) -> RunError:
         kept = f" {self.folder.path} is as its last checkpoint left it." if self.folder else ""

@@ -61,6 +61,9 @@ class OptimiserSettings(_Checked):
         "clipped to +- this; 0 clips nothing",
         at_least=0,
     )
+    backward_clip_until: int = setting(
+        0, "sequences after which that clip is let go; 0 keeps it", at_least=0
+    )
 
     def rate_after(self, sequences: int) -> float:
         """The size of a step after so many sequences."""
@@ -68,6 +71,10 @@ class OptimiserSettings(_Checked):
             return self.learning_rate
         halvings = max(0, sequences - self.halve_after) / self.halve_every
         return float(self.learning_rate * 0.5**halvings)
+
+    def clips_backward(self, sequences: int) -> bool:
+        """Whether `backward_clip` still holds after so many sequences."""
+        return self.backward_clip_until == 0 or sequences < self.backward_clip_until
 
 
 @dataclass(frozen=True)
