@@ -1,4 +1,4 @@
-"""How far trained networks go beyond the paper: copies of 1,000 vectors, recall from 30 items.
+"""How far trained networks go beyond the paper: longer copies and recalls, larger memories.
 
     python benchmarks/beyond.py
 
@@ -11,8 +11,9 @@ from ntm.evaluation import evaluate
 
 LENGTHS = ((120, 128), (120, 256), (200, 512), (500, 1024), (1000, 1024), (1000, 2048))
 ITEMS = (6, 10, 15, 20, 25, 30)
+BITS = (50, 100, 200, 400)
 LOCATIONS = (128, 256, 512)
-COPIES, RECALLS, SEED = 40, 200, 3
+COPIES, RECALLS, SOURCES, SEED = 40, 200, 200, 3
 
 
 def main() -> None:
@@ -29,6 +30,12 @@ def main() -> None:
     row(*["---"] * (1 + len(ITEMS)))
     for locations in LOCATIONS:
         row(str(locations), *(recalled(locations, items) for items in ITEMS))
+    print()
+    row("network", "locations", *(f"{bits} bits" for bits in BITS))
+    row(*["---"] * (2 + len(BITS)))
+    for name in ("ngrams-ff", "ngrams-lstm"):
+        for locations in LOCATIONS:
+            row(name, str(locations), *(in_excess(name, locations, bits) for bits in BITS))
 
 
 def row(*cells: str) -> None:
@@ -40,6 +47,12 @@ def recalled(locations: int, items: int) -> str:
     task = pretrained.settings(name).task.at(items=items)
     found = evaluate(with_memory(name, locations), task, RECALLS, SEED)
     return f"{found.mean_bits:.2f} ({found.perfect:.1%})"
+
+
+def in_excess(name: str, locations: int, bits: int) -> str:
+    task = pretrained.settings(name).task.at(length=bits)
+    found = evaluate(with_memory(name, locations), task, SOURCES, SEED)
+    return f"{found.bits_above_optimal:.2f}"
 
 
 def with_memory(name: str, locations: int) -> NTM:

@@ -62,7 +62,8 @@ def test_the_papers_protocol_is_told_from_ours() -> None:
     assert theirs.command == "ntm train copy --model ntm-lstm --paper --seed S"
     assert paper_departures(theirs.settings) == {}
     assert set(paper_departures(ours.settings)) == {
-        "optimiser.halve_after", "optimiser.halve_every", "optimiser.backward_clip",
+        "optimiser.learning_rate", "optimiser.halve_after", "optimiser.halve_every",
+        "optimiser.backward_clip",
     }  # fmt: skip
 
 

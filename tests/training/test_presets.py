@@ -72,7 +72,13 @@ def test_our_settings_differ_from_the_papers_in_the_training_alone(task: str, mo
         return
     assert ours.task == theirs.task
     assert replace(ours.model, start_memory="constant") == theirs.model
-    optimiser = replace(ours.optimiser, halve_every=0, halve_after=0, backward_clip=0.0)
+    optimiser = replace(
+        ours.optimiser,
+        halve_every=0,
+        halve_after=0,
+        backward_clip=0.0,
+        backward_clip_until=0,
+    )
     rate = theirs.optimiser.learning_rate
     assert replace(optimiser, learning_rate=rate) == theirs.optimiser
     assert ours.optimiser.backward_clip > 0
@@ -80,14 +86,14 @@ def test_our_settings_differ_from_the_papers_in_the_training_alone(task: str, mo
         assert ours.optimiser.rate_after(ours.training.sequences) < ours.optimiser.learning_rate / 9
 
 
-def test_heads_begin_small_in_copy_and_sharp_and_together_in_recall() -> None:
+def test_heads_begin_small_in_copy_and_sharp_and_together_in_recall_and_ngrams() -> None:
     def start(task: str, model: str) -> tuple[float, float, bool]:
         config = paper_settings(task, model).model
         assert isinstance(config, NTMConfig)
         return config.head_gain, config.start_spread, config.start_together
 
     assert start("copy", "ntm-ff") == (0.25, 1, False)
-    assert start("associative-recall", "ntm-ff") == (1, 4, True)
+    assert start("associative-recall", "ntm-ff") == start("ngrams", "ntm-ff") == (1, 4, True)
     assert start("copy", "ntm-lstm") == start("priority-sort", "ntm-ff") == (1, 1, False)
 
 
