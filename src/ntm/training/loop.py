@@ -282,12 +282,15 @@ class Trainer:
     def _block_number(self, number: int) -> Batch:
         if self._block is None or self._block[0] != number:
             self._block = number, self.stream.block(number)
-            # Once per block and not per step, so that it costs nothing; where the run was
-            # interrupted makes no difference.
             self._follow_schedule(number * self.stream.block_size)
         return self._block[1]
 
     def _follow_schedule(self, sequences: int) -> None:
+        """Set what changes in the course of a run.
+
+        Once per block and not per step, so that it costs nothing; where the run was interrupted
+        makes no difference.
+        """
         chosen = self.settings.optimiser
         self.optimiser.param_groups[0]["lr"] = chosen.rate_after(sequences)
         if isinstance(self.model, NTM) and not chosen.clips_backward(sequences):
