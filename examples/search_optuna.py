@@ -14,8 +14,9 @@ from pathlib import Path
 
 import optuna
 
+from ntm.runs import Settings
 from ntm.scale import Job, execute
-from ntm.training import Settings, paper_settings
+from ntm.training import paper_settings
 
 
 def main() -> None:

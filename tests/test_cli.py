@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ntm.cli import main
-from ntm.training import Run, read_metrics
+from ntm.runs import Run, read_metrics
 
 SMALL = {
     "training.report_every": "20",

@@ -5,7 +5,8 @@ import torch
 
 from ntm import NTM, pretrained
 from ntm.evaluation import evaluate
-from ntm.training import Run, RunError, paper_settings, train
+from ntm.runs import Run, RunError
+from ntm.training import paper_settings, train
 
 
 @pytest.mark.parametrize("name", pretrained.names())

@@ -9,10 +9,10 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ntm.baseline import LSTMBaseline, LSTMConfig
     from ntm.cell import State
     from ntm.config import NTMConfig
     from ntm.layer import NTM
+    from ntm.models.lstm import LSTMBaseline, LSTMConfig
     from ntm.trace import Trace
 
 __all__ = ["NTM", "LSTMBaseline", "LSTMConfig", "NTMConfig", "State", "Trace", "__version__"]
@@ -23,8 +23,8 @@ _HOMES = {
     "NTMConfig": "ntm.config",
     "State": "ntm.cell",
     "Trace": "ntm.trace",
-    "LSTMBaseline": "ntm.baseline",
-    "LSTMConfig": "ntm.baseline",
+    "LSTMBaseline": "ntm.models.lstm",
+    "LSTMConfig": "ntm.models.lstm",
 }
 
 

@@ -15,9 +15,10 @@ from ntm.scale import command as sweep
 from ntm.studio import command as studio
 
 if TYPE_CHECKING:
+    from ntm.models.family import Model
+    from ntm.runs import Settings
     from ntm.tasks import Batch, Task
-    from ntm.training import Result, Settings
-    from ntm.training.run import Model
+    from ntm.training import Result
 
 WRONG_CALL, FAILED = 2, 1
 _TASK_NAMES = "copy, repeat-copy, associative-recall, ngrams or priority-sort"
@@ -63,7 +64,7 @@ def _reading_arguments() -> Iterator[None]:
 
 def _exit_code(error: Exception) -> int | None:
     """The exit code of a failure that its message explains; None for a bug."""
-    from ntm.training import FolderError, RunError
+    from ntm.runs import FolderError, RunError
 
     if isinstance(error, FolderError):
         return WRONG_CALL
@@ -84,7 +85,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _unknown_command(name: str, commands: Iterable[str]) -> str:
-    from ntm.training.fields import unknown
+    from ntm.common.text import unknown
 
     return unknown("command", name, commands)
 
@@ -197,7 +198,8 @@ def _train(options: argparse.Namespace) -> int:
 
 def _requested(options: argparse.Namespace) -> tuple["Settings", Path]:
     """The settings and the folder that the options mean."""
-    from ntm.training import Run, paper_settings, settings_for
+    from ntm.runs import Run
+    from ntm.training import paper_settings, settings_for
 
     typed = _typed_settings(options)
     if options.task is None:
@@ -235,8 +237,8 @@ def _typed_settings(options: argparse.Namespace) -> dict[str, str]:
 
 
 def _print_settings(settings: "Settings") -> None:
-    from ntm.training.fields import documentation
-    from ntm.training.settings import FOLLOWS_FROM_TASK, SECTIONS
+    from ntm.common.fields import documentation
+    from ntm.runs.settings import FOLLOWS_FROM_TASK, SECTIONS
 
     for section in SECTIONS:
         values = getattr(settings, section)
@@ -255,7 +257,7 @@ def _plain(value: Any) -> str:
 
 
 def _summary(result: "Result", folder: Path) -> str:
-    from ntm.training.progress import duration
+    from ntm.common.text import duration
 
     cost = "" if result.bits is None else f", {result.bits:.4f} bits per sequence at the end"
     best = "" if result.best_bits is None else f", {result.best_bits:.4f} in the best validation"
@@ -270,7 +272,7 @@ def _summary(result: "Result", folder: Path) -> str:
 
 def _eval(options: argparse.Namespace) -> int:
     from ntm.evaluation import enlarged, evaluate
-    from ntm.training import Run
+    from ntm.runs import Run
 
     run = Run(options.run)
     axes = {axis: getattr(options, axis) for axis in ("length", "repeats", "items")}
@@ -294,7 +296,7 @@ def _analyse(options: argparse.Namespace) -> int:
     from ntm.evaluation import evaluate
     from ntm.evaluation.heads import analyser, record
     from ntm.evaluation.report import as_text
-    from ntm.training import Run
+    from ntm.runs import Run
 
     run = Run(options.run)
     task, (model, facts) = run.settings.task, run.load_model()
@@ -346,7 +348,7 @@ def _with_matplotlib(name: str) -> Any:
     """A module that draws, or an error that says what to install."""
     import importlib
 
-    from ntm.training import RunError
+    from ntm.runs import RunError
 
     try:
         return importlib.import_module(name)
@@ -359,8 +361,8 @@ def _with_matplotlib(name: str) -> Any:
 def _params(options: argparse.Namespace) -> int:
     import torch
 
+    from ntm.models.family import model_of
     from ntm.training import TABLES
-    from ntm.training.run import model_of
 
     rows = []
     with torch.device("meta"):  # counted, not initialised
@@ -463,7 +465,7 @@ _DEMO_LENGTHS = (10, 20, 30, 50, 120)
 def _answered(model: "Model", task: "Task") -> tuple["Batch", Any]:
     import torch
 
-    from ntm.training import block_generator
+    from ntm.runs import block_generator
 
     batch = task.sample(1, block_generator("demo", 1))
     with torch.no_grad():

@@ -11,7 +11,7 @@ from ntm.bench.networks import Network, fresh, optimiser_of, random_batch
 from ntm.bench.sections import Effort
 from ntm.cli import main
 from ntm.engine import native
-from ntm.training import RunError
+from ntm.runs import RunError
 from ntm.training.step import TorchStep, make_step
 
 COPY = Network("copy", "ntm-ff")

@@ -7,7 +7,8 @@ import pytest
 
 from ntm.cli import main
 from ntm.evaluation import analyse, evaluate
-from ntm.training import Run, build_model, paper_settings
+from ntm.runs import Run, build_model
+from ntm.training import paper_settings
 
 
 def make_run(folder: Path, model: str, **sizes: int) -> Path:

@@ -5,8 +5,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from ntm.baseline import LSTMBaseline
 from ntm.evaluation import Evaluation, costs, evaluate
+from ntm.models.lstm import LSTMBaseline
 from ntm.tasks import Copy, NGrams, Task, cost_in_bits
 
 

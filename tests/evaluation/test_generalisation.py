@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from ntm.baseline import LSTMBaseline
 from ntm.evaluation import enlarged, evaluate, generalise
 from ntm.layer import NTM
+from ntm.models.lstm import LSTMBaseline
 from ntm.tasks import AssociativeRecall, Copy, RepeatCopy, Task
 
 

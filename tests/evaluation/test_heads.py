@@ -8,12 +8,12 @@ import torch
 from tests import hand_made
 from tests.hand_made import performed, sample, with_more_heads, with_reads_shuffled
 
-from ntm.baseline import LSTMBaseline
 from ntm.evaluation.findings import Analysis
 from ntm.evaluation.heads import analyse, analyser
 from ntm.evaluation.recording import Recording
 from ntm.evaluation.report import as_text
 from ntm.layer import NTM
+from ntm.models.lstm import LSTMBaseline
 from ntm.tasks import (
     AssociativeRecall,
     Copy,

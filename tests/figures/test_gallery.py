@@ -12,7 +12,8 @@ import pytest
 from ntm.cli import main
 from ntm.figures import gallery
 from ntm.figures.runs import Runs
-from ntm.training import FolderError, Run, build_model, paper_settings
+from ntm.runs import FolderError, Run, build_model
+from ntm.training import paper_settings
 
 SMALL_MODEL = {
     "lstm": {"hidden_size": "4", "layers": "1"},

@@ -7,7 +7,7 @@ from tests.reproduction.examples import untrained_run
 
 from ntm.figures.gallery import FIGURES
 from ntm.figures.runs import MissingError, Runs
-from ntm.training import Run
+from ntm.runs import Run
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ import numpy as np
 
 from ntm.reproduction.measure import CASES
 from ntm.reproduction.records import LearningCurve, Record
-from ntm.training import Run, Settings, build_model, settings_for
+from ntm.runs import Run, Settings, build_model
+from ntm.training import settings_for
 
 SMALL = {
     "lstm": {"hidden_size": 3, "layers": 1},

@@ -12,7 +12,7 @@ from ntm.reproduction.collection import STAGES, collect, find_runs
 from ntm.reproduction.layout import Results
 from ntm.reproduction.measure import Effort
 from ntm.reproduction.progress import Lines, Silent
-from ntm.training import FolderError, Run, build_model
+from ntm.runs import FolderError, Run, build_model
 
 pytestmark = pytest.mark.usefixtures("few_figures")
 MakeRun = Callable[..., Run]

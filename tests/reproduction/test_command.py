@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ntm.cli import main
-from ntm.training import Run
+from ntm.runs import Run
 
 pytestmark = pytest.mark.usefixtures("few_figures")
 MakeRun = Callable[..., Run]

@@ -8,7 +8,8 @@ from tests.reproduction.examples import made_up_record
 
 from ntm.cli import _parser, _requested
 from ntm.reproduction.groups import departures, grouped, in_paper_order, paper_departures
-from ntm.training import FolderError, paper_settings
+from ntm.runs import FolderError
+from ntm.training import paper_settings
 
 FAST = {"optimiser.learning_rate": "0.001"}
 

@@ -17,7 +17,7 @@ from ntm.reproduction.measure import (
     evaluate_run,
     evaluation_key,
 )
-from ntm.training import FolderError, Run, RunError, build_model
+from ntm.runs import FolderError, Run, RunError, build_model
 
 MakeRun = Callable[..., Run]
 EFFORT = Effort(sequences=5, watched=4, seed=3)

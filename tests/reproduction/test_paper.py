@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from ntm.reproduction import paper
 from ntm.reproduction.tables import NGRAM_OPTIMUM
+from ntm.runs import block_generator
 from ntm.tasks import NGrams
-from ntm.training import block_generator
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from tests.reproduction.examples import small_settings, untrained_run
 
 from ntm.reproduction.measure import Effort
 from ntm.reproduction.pipeline import reproduce
-from ntm.training import Run
+from ntm.runs import Run
 
 PROGRAM = """
 import sys

@@ -19,7 +19,7 @@ from ntm.reproduction.records import (
     store_run,
     thinned,
 )
-from ntm.training import Run, RunError
+from ntm.runs import Run, RunError
 
 
 def metrics(counts: list[int]) -> list[dict[str, Any]]:

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 from tests.scale.runs import small_jobs
 
+from ntm.runs import FolderError
 from ntm.scale import Job, execute
 from ntm.scale.jobs import Board
-from ntm.training import FolderError, train
+from ntm.training import train
 
 
 def trained(job: Job, **changed: str) -> None:

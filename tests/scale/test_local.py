@@ -12,9 +12,10 @@ import pytest
 from tests.scale.runs import LONG, assert_same_run, long_jobs, small_jobs
 
 from ntm import tasks
+from ntm.runs import Run, Settings
 from ntm.scale import Job, Standing, execute
 from ntm.scale.parcels import newest_record
-from ntm.training import Run, Settings, train
+from ntm.training import train
 
 
 def children(parent: int) -> list[int]:

@@ -18,8 +18,9 @@ import torch
 from safetensors.torch import save_file
 
 from ntm.cli import main
+from ntm.runs import RunError, Settings, block_generator
 from ntm.tasks import Batch, Copy, register
-from ntm.training import RunError, Settings, block_generator, paper_settings, train
+from ntm.training import paper_settings, train
 
 BATCH = 4
 UPDATES = 12

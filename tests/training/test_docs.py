@@ -27,7 +27,7 @@ def test_the_programs_run_one_after_another(
 
 
 def test_every_section_is_described() -> None:
-    from ntm.training.settings import SECTIONS
+    from ntm.runs.settings import SECTIONS
 
     page = PAGE.read_text()
     assert all(f"| `{section}` |" in page for section in SECTIONS)

@@ -11,7 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from ntm.training import checkpoints, read_metrics
+from ntm.runs import checkpoints, read_metrics
 
 SETTINGS = {
     "training.sequences": 600,

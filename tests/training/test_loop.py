@@ -11,11 +11,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from ntm.tasks import TASKS, Batch, Copy, cost_in_bits, register
-from ntm.training import (
+from ntm.runs import (
     FolderError,
-    GravesRMSprop,
-    Result,
     Run,
     RunError,
     Settings,
@@ -24,8 +21,9 @@ from ntm.training import (
     build_model,
     checkpoints,
     read_metrics,
-    train,
 )
+from ntm.tasks import TASKS, Batch, Copy, cost_in_bits, register
+from ntm.training import GravesRMSprop, Result, train
 from ntm.training.progress import Silent, Status
 
 Small = Callable[..., Settings]

@@ -3,8 +3,9 @@ from dataclasses import replace
 import pytest
 
 from ntm.config import NTMConfig
+from ntm.models.family import MODELS
 from ntm.tasks import TASKS, AssociativeRecall, Copy, register
-from ntm.training import MODELS, TABLES, paper_network, paper_settings, settings_for
+from ntm.training import TABLES, paper_network, paper_settings, settings_for
 
 
 def test_the_tables_hold_every_task_and_model_once() -> None:

@@ -2,8 +2,9 @@ import io
 
 import pytest
 
+from ntm.common.text import duration
 from ntm.training import make_progress
-from ntm.training.progress import Bar, Lines, Silent, Status, duration
+from ntm.training.progress import Bar, Lines, Silent, Status
 
 
 class Terminal(io.StringIO):

@@ -4,10 +4,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from ntm.baseline import LSTMBaseline
 from ntm.layer import NTM
+from ntm.models.lstm import LSTMBaseline
+from ntm.runs import Stream
 from ntm.tasks import Copy, cost_in_bits
-from ntm.training import GravesRMSprop, Stream, TorchStep
+from ntm.training import GravesRMSprop, TorchStep
 from ntm.training.native_step import NativeStep
 from ntm.training.step import make_step
 

@@ -13,8 +13,9 @@ from torch import Tensor
 
 from ntm.bench.networks import Network, fresh, optimiser_of, random_batch
 from ntm.layer import NTM
+from ntm.runs import RunError
 from ntm.tasks import Batch
-from ntm.training import RunError, Step, TorchStep
+from ntm.training import Step, TorchStep
 from ntm.training.step import make_step
 
 Values = Mapping[str, Tensor]

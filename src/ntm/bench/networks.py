@@ -8,8 +8,9 @@ import torch
 from ntm.bench.flops import training_flops
 from ntm.config import NTMConfig
 from ntm.layer import NTM
+from ntm.runs import Stream
 from ntm.tasks import Batch, Task
-from ntm.training import GravesRMSprop, Step, Stream, TorchStep, paper_settings
+from ntm.training import GravesRMSprop, Step, TorchStep, paper_settings
 from ntm.training.step import make_step
 
 TASKS = ("copy", "repeat-copy", "associative-recall", "ngrams", "priority-sort")

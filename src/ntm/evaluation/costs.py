@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ntm.runs import Stream
 from ntm.tasks import Batch, NGrams, Task, cost_in_bits, wrong_bits
-from ntm.training.stream import Stream
 
 _BLOCK = 256
 

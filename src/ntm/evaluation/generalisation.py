@@ -5,8 +5,8 @@ from typing import Any
 
 from ntm.evaluation.costs import Evaluation, evaluate
 from ntm.layer import NTM
+from ntm.models.family import Model
 from ntm.tasks import Task
-from ntm.training.run import Model
 
 
 def enlarged(model: Model, memory_locations: int | None) -> Model:

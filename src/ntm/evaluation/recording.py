@@ -8,9 +8,9 @@ import torch
 from numpy.typing import NDArray
 
 from ntm.layer import NTM
+from ntm.runs import block_generator
 from ntm.tasks import Batch, Task
 from ntm.trace import Trace
-from ntm.training.stream import block_generator
 
 
 class Recording(NamedTuple):

@@ -20,8 +20,8 @@ from ntm.figures.ngrams import ngram_inference, ngram_memory_use
 from ntm.figures.priority_sort import sort_example, sort_memory_use
 from ntm.figures.repeat_copy import repeat_copy_generalisation, repeat_copy_memory_use
 from ntm.figures.runs import MissingError, Runs
+from ntm.runs import block_generator
 from ntm.tasks import NGrams, PrioritySort
-from ntm.training import block_generator
 
 NTM = ("ntm-ff", "ntm-lstm")
 COPY_LENGTHS = (10, 20, 30, 50, 120)

@@ -15,9 +15,9 @@ from ntm.evaluation.recording import Recording, record
 from ntm.figures import style
 from ntm.figures.answers import Answer
 from ntm.figures.curves import Curve
+from ntm.models.family import Model
+from ntm.runs import FolderError, Run, RunError, block_generator, read_metrics
 from ntm.tasks import Task
-from ntm.training import FolderError, Run, RunError, block_generator, read_metrics
-from ntm.training.run import Model
 
 
 class MissingError(Exception):

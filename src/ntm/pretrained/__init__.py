@@ -16,12 +16,11 @@ from typing import Any, NamedTuple
 from safetensors import safe_open
 from safetensors import torch as safetensors
 
+from ntm.common.text import unknown
 from ntm.evaluation import evaluate
 from ntm.layer import NTM
-from ntm.training.fields import unknown
-from ntm.training.files import RunError, write_atomically
-from ntm.training.run import Run
-from ntm.training.settings import Settings
+from ntm.runs import Run, RunError, Settings
+from ntm.runs.files import write_atomically
 
 FOLDER = Path(__file__).parent
 # The fresh sequences that a published cost is the mean of.

@@ -19,7 +19,7 @@ from ntm.reproduction.measure import Effort
 from ntm.reproduction.progress import Progress
 from ntm.reproduction.readme import write_readme
 from ntm.reproduction.records import is_up_to_date, store_measured, store_run
-from ntm.training import FolderError, Run
+from ntm.runs import FolderError, Run
 
 STAGES = ("evaluate", "analyse", "draw", "report")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ntm.training import Settings
+    from ntm.runs import Settings
 
 
 def add_reproduce_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,10 +46,10 @@ def add_results_arguments(parser: argparse.ArgumentParser) -> None:
 def run_reproduce(options: argparse.Namespace) -> int:
     """Reproduce section 4; 1 if a run failed."""
     _require_matplotlib()
+    from ntm.common.text import duration
     from ntm.reproduction.measure import QUICK, Effort
     from ntm.reproduction.pipeline import STAGES, reproduce
     from ntm.reproduction.progress import make_progress
-    from ntm.training.progress import duration
 
     wanted = _wanted(options)
     started = time.monotonic()
@@ -84,7 +84,7 @@ def run_results(options: argparse.Namespace) -> int:
 def _wanted(options: argparse.Namespace) -> list["Settings"]:
     """The settings of the runs that the options mean."""
     from ntm.reproduction.networks import full_runs, quick_runs, select
-    from ntm.training import FolderError
+    from ntm.runs import FolderError
 
     _require_positive(seeds=options.seeds, workers=options.workers)
     try:
@@ -95,7 +95,7 @@ def _wanted(options: argparse.Namespace) -> list["Settings"]:
 
 
 def _require_positive(**options: int | None) -> None:
-    from ntm.training import FolderError
+    from ntm.runs import FolderError
 
     for name, value in options.items():
         if value is not None and value < 1:
@@ -103,7 +103,7 @@ def _require_positive(**options: int | None) -> None:
 
 
 def _require_matplotlib() -> None:
-    from ntm.training import RunError
+    from ntm.runs import RunError
 
     try:
         import matplotlib  # noqa: F401

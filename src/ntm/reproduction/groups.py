@@ -5,9 +5,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ntm.figures.style import MODEL_NAMES
+from ntm.models.family import MODELS
 from ntm.reproduction.networks import PAPER_TASKS
 from ntm.reproduction.records import Record
-from ntm.training import MODELS, FolderError, Settings, paper_settings, settings_for
+from ntm.runs import FolderError, Settings
+from ntm.training import paper_settings, settings_for
 
 # What changes no number, or only which weights are kept and how finely the curve is drawn.
 _BOOKKEEPING = {

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ntm.figures.gallery import FIGURES
 from ntm.reproduction.records import FORMAT, Record, read_records
-from ntm.training.files import write_atomically
+from ntm.runs.files import write_atomically
 
 FIGURE_TASKS = {
     "copy": range(3, 7),

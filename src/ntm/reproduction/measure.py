@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ntm.evaluation import analyse, evaluate
-from ntm.training import FolderError, Run, RunError
-from ntm.training.run import Weights
+from ntm.runs import FolderError, Run, RunError
+from ntm.runs.folder import Weights
 
 Axes = dict[str, int]
 Json = dict[str, Any]

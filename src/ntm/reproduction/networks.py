@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable
 
-from ntm.training import MODELS, PaperNetwork, Settings, paper_network, settings_for
-from ntm.training.fields import unknown
+from ntm.common.text import unknown
+from ntm.models.family import MODELS
+from ntm.runs import Settings
+from ntm.training import PaperNetwork, paper_network, settings_for
 
 PAPER_TASKS = ("copy", "repeat-copy", "associative-recall", "ngrams", "priority-sort")
 

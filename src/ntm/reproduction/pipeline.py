@@ -11,8 +11,8 @@ from ntm.reproduction.measure import Effort
 from ntm.reproduction.networks import run_name
 from ntm.reproduction.progress import Progress, Silent
 from ntm.reproduction.report import write_report
+from ntm.runs import Run, RunError, Settings
 from ntm.scale import Job, execute
-from ntm.training import Run, RunError, Settings
 
 STAGES = ("train", *MEASURING)
 

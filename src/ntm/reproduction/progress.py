@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
-from ntm.training.progress import duration
+from ntm.common.text import duration
 
 if TYPE_CHECKING:
     from ntm.scale import Standing

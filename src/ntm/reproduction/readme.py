@@ -6,7 +6,7 @@ from ntm.reproduction import tables
 from ntm.reproduction.goals import goals_table
 from ntm.reproduction.groups import Group, in_paper_order
 from ntm.reproduction.layout import FIGURE_TASKS, Results, figure_title
-from ntm.training.files import write_atomically
+from ntm.runs.files import write_atomically
 
 _INTRODUCTION = """# Results
 

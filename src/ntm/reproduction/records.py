@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ntm.reproduction.measure import WEIGHTS, Axes, Json
-from ntm.training import Run, RunError, Settings, read_metrics
-from ntm.training.files import write_atomically
+from ntm.runs import Run, RunError, Settings, read_metrics
+from ntm.runs.files import write_atomically
 
 FORMAT = 1
 Array = NDArray[np.floating[Any]]

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Sequence
 from importlib import resources
 from typing import Any, NamedTuple
 
+from ntm.common.text import duration
 from ntm.reproduction import captions, tables
 from ntm.reproduction.goals import goals_table
 from ntm.reproduction.groups import Group, in_paper_order
 from ntm.reproduction.layout import FIGURE_TASKS, Results, figure_title
 from ntm.reproduction.records import Record
 from ntm.reproduction.table import Table, as_html
+from ntm.runs.files import write_atomically
 from ntm.training import settings_for
-from ntm.training.files import write_atomically
-from ntm.training.progress import duration
 
 TITLE = "Neural Turing Machines, reproduced"
 _DIAGRAMS = (1, 2)

@@ -4,8 +4,9 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from ntm.baseline import LSTMConfig
+from ntm.common.text import duration
 from ntm.figures.style import MODEL_NAMES
+from ntm.models.lstm import LSTMConfig
 from ntm.reproduction import paper
 from ntm.reproduction.groups import Group, paper_departures
 from ntm.reproduction.measure import CASES, TRAINED_RANGE, Axes, case_name
@@ -13,7 +14,6 @@ from ntm.reproduction.paper import bits_text
 from ntm.reproduction.records import Record
 from ntm.reproduction.table import COMMAND, Table
 from ntm.training import paper_network
-from ntm.training.progress import duration
 
 TITLES = {
     "copy": "Copy",

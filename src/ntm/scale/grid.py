@@ -24,10 +24,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ntm.common.fields import named_field
+from ntm.common.text import unknown
+from ntm.runs import Settings
+from ntm.runs.settings import SECTIONS
 from ntm.scale.jobs import Job, require_own_folders
-from ntm.training import Settings, settings_for
-from ntm.training.fields import named_field, unknown
-from ntm.training.settings import SECTIONS
+from ntm.training import settings_for
 
 _LISTS = {"tasks": None, "models": ["ntm-ff"], "seeds": [1]}
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from ntm.runs import Settings
+from ntm.runs.settings import FOLLOWS_FROM_TASK
 from ntm.scale.jobs import Ended, Outcome
-from ntm.training import Settings
-from ntm.training.settings import FOLLOWS_FROM_TASK
 
 
 class Spread(NamedTuple):

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, Self, TextIO
 
+from ntm.common.text import duration
 from ntm.scale.jobs import Standing, State
 from ntm.scale.summary import Summary
-from ntm.training.progress import duration
 
 _ORDER: tuple[State, ...] = ("running", "failed", "interrupted", "waiting", "finished")
 _COLOURS = {"running": "cyan", "failed": "red", "interrupted": "yellow", "finished": "green"}

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ntm.models.family import Model
     from ntm.tasks import Task
-    from ntm.training.run import Model
 
 _AXES = ("length", "repeats", "items")
 
@@ -28,7 +28,7 @@ def _port(text: str) -> int:
 
 def run_studio(options: argparse.Namespace) -> int:
     """Serve the studio until it is interrupted."""
-    from ntm.training import FolderError, Run, RunError
+    from ntm.runs import FolderError, Run, RunError
 
     folder: Path = options.folder or Path("runs")
     if options.folder and not folder.is_dir():
@@ -59,9 +59,9 @@ def add_trace_arguments(parser: argparse.ArgumentParser) -> None:
 def run_trace(options: argparse.Namespace) -> int:
     """Write what a network does with one problem to a file that opens in any browser."""
     from ntm.evaluation import enlarged
+    from ntm.runs import FolderError, block_generator
     from ntm.studio.sharing import show
     from ntm.studio.sizes import in_words, usual_sizes
-    from ntm.training import FolderError, block_generator
 
     name, task, model = _network(options.run)
     given = {axis: getattr(options, axis) for axis in _AXES}
@@ -80,7 +80,7 @@ def run_trace(options: argparse.Namespace) -> int:
 def _network(name: str) -> tuple[str, "Task", "Model"]:
     """A run folder or, where there is none, the pretrained network of that name."""
     from ntm import pretrained
-    from ntm.training import Run
+    from ntm.runs import Run
 
     folder = Path(name)
     if name in pretrained.names() and not Run.exists(folder):

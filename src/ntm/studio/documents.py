@@ -41,10 +41,9 @@ import torch
 from numpy.typing import ArrayLike
 
 from ntm.layer import NTM
+from ntm.models.family import Model, model_name
 from ntm.tasks import Batch, NGrams, Task, cost_in_bits, wrong_bits
 from ntm.trace import Trace
-from ntm.training.run import Model
-from ntm.training.settings import model_name
 
 FORMAT = 1
 

@@ -8,8 +8,7 @@
 docs/training.md has the whole story.
 """
 
-from ntm.training.files import FolderError, RunError
-from ntm.training.logs import read_metrics
+from ntm.runs import Run, RunError, Settings, Stream
 from ntm.training.loop import Result, train
 from ntm.training.optimiser import GravesRMSprop
 from ntm.training.presets import (
@@ -20,22 +19,11 @@ from ntm.training.presets import (
     settings_for,
 )
 from ntm.training.progress import Progress, make_progress
-from ntm.training.run import Run, build_model
-from ntm.training.settings import (
-    MODELS,
-    OptimiserSettings,
-    Settings,
-    TrainingSettings,
-)
 from ntm.training.step import Step, TorchStep
-from ntm.training.stream import Stream, block_generator
 
 __all__ = [
-    "MODELS",
     "TABLES",
-    "FolderError",
     "GravesRMSprop",
-    "OptimiserSettings",
     "PaperNetwork",
     "Progress",
     "Result",
@@ -45,13 +33,9 @@ __all__ = [
     "Step",
     "Stream",
     "TorchStep",
-    "TrainingSettings",
-    "block_generator",
-    "build_model",
     "make_progress",
     "paper_network",
     "paper_settings",
-    "read_metrics",
     "settings_for",
     "train",
 ]

@@ -18,19 +18,18 @@ import torch
 
 from ntm import engine
 from ntm.layer import NTM
+from ntm.models.family import Model
+from ntm.runs import Run, RunError, Settings, Stream, block_generator, build_model, checkpoints
+from ntm.runs.folder import open_run
+from ntm.runs.metrics import Metrics
 from ntm.tasks import Batch, cost_in_bits
-from ntm.training import checkpoints
 from ntm.training.average import Average
-from ntm.training.files import RunError
-from ntm.training.logs import Metrics, TensorBoard
 from ntm.training.optimiser import GravesRMSprop
 from ntm.training.parallel import Ranks, SharedStep, agreed, joined, part_of
 from ntm.training.progress import Progress, Silent, Status
-from ntm.training.run import Model, Run, build_model, open_run
-from ntm.training.settings import Settings
 from ntm.training.signals import calling_on_signals
 from ntm.training.step import Step, make_step
-from ntm.training.stream import Stream, block_generator
+from ntm.training.tensorboard import TensorBoard
 
 Ending = Literal["finished", "solved", "out of time", "interrupted"]
 

@@ -23,9 +23,8 @@ from typing import Any
 import torch
 from torch import Tensor, distributed
 
+from ntm.runs import RunError, Settings
 from ntm.tasks import Batch
-from ntm.training.files import RunError
-from ntm.training.settings import Settings
 from ntm.training.step import TwoPartStep
 
 _BACKENDS = {"cpu": "gloo", "cuda": "cpu:gloo,cuda:nccl"}

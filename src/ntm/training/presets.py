@@ -11,19 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ntm.baseline import LSTMConfig
+from ntm.common.text import unknown
 from ntm.config import NTMConfig
+from ntm.models.family import MODELS, ModelConfig
+from ntm.models.lstm import LSTMConfig
+from ntm.runs import OptimiserSettings, Settings, TrainingSettings
+from ntm.runs.settings import fitted, known_task
 from ntm.tasks import Task, make_task
-from ntm.training.fields import unknown
-from ntm.training.settings import (
-    MODELS,
-    ModelConfig,
-    OptimiserSettings,
-    Settings,
-    TrainingSettings,
-    fitted,
-    known_task,
-)
 
 
 @dataclass(frozen=True)

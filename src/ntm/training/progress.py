@@ -3,6 +3,7 @@
 import sys
 from typing import Any, NamedTuple, Protocol, TextIO
 
+from ntm.common.text import duration
 from ntm.training.parallel import leads
 
 
@@ -133,18 +134,6 @@ def make_progress(stream: TextIO | None = None) -> Progress:
         return Silent()
     stream = sys.stdout if stream is None else stream
     return Bar(stream) if stream.isatty() else Lines(stream)
-
-
-def duration(seconds: float) -> str:
-    """A time as people say it: 45 s, 3 min 20 s, 2 h 05 min."""
-    if seconds == float("inf"):
-        return "?"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02} min"
 
 
 def _seconds_left(status: Status) -> float:

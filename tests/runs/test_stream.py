@@ -1,9 +1,9 @@
 import pytest
 import torch
 
+from ntm.runs import Stream, block_generator
+from ntm.runs.stream import block_seed, mix
 from ntm.tasks import Copy
-from ntm.training import Stream, block_generator
-from ntm.training.stream import block_seed, mix
 
 
 def test_a_block_is_the_same_whenever_it_is_asked_for() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from ntm.training import FolderError, Run, RunError, Settings, build_model
+from ntm.runs import FolderError, Run, RunError, Settings, build_model
 
 Small = Callable[..., Settings]
 

@@ -12,17 +12,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, get_type_hints
 
-from ntm.baseline import LSTMConfig
-from ntm.config import NTMConfig
+from ntm.common.fields import from_json, from_text, setting
+from ntm.common.text import unknown
+from ntm.models.family import ModelConfig, model_class, model_name
 from ntm.tasks import TASKS, Task
 from ntm.tasks.settings import check_setting
-from ntm.training.fields import from_json, from_text, setting, unknown
 
 SECTIONS = ("task", "model", "optimiser", "training")
-MODELS = ("ntm-ff", "ntm-lstm", "lstm")
 FOLLOWS_FROM_TASK = ("input_size", "output_size")
-
-ModelConfig = NTMConfig | LSTMConfig
 
 
 @dataclass(frozen=True)
@@ -185,20 +182,6 @@ class Settings:
             _rebuilt(OptimiserSettings, "optimiser", sections["optimiser"]),
             _rebuilt(TrainingSettings, "training", sections["training"]),
         )
-
-
-def model_name(config: ModelConfig) -> str:
-    """What the command line calls this kind of model: ntm-ff, ntm-lstm or lstm."""
-    if isinstance(config, LSTMConfig):
-        return "lstm"
-    return "ntm-ff" if config.controller == "feedforward" else "ntm-lstm"
-
-
-def model_class(name: str | None) -> type[NTMConfig] | type[LSTMConfig]:
-    """The config class behind a model's name."""
-    if name not in MODELS:
-        raise ValueError(unknown("model", str(name), MODELS))
-    return LSTMConfig if name == "lstm" else NTMConfig
 
 
 def known_task(name: str | None) -> type[Task]:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from ntm.baseline import LSTMBaseline, LSTMConfig, LSTMState
+from ntm.models.lstm import LSTMBaseline, LSTMConfig, LSTMState
 
 
 def make(layers: int = 3, **options: object) -> LSTMBaseline:

@@ -5,11 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ntm.baseline import LSTMConfig
+from ntm.common.fields import documentation
+from ntm.models.family import MODELS
+from ntm.models.lstm import LSTMConfig
+from ntm.runs import OptimiserSettings, Settings, TrainingSettings
+from ntm.runs.settings import FOLLOWS_FROM_TASK, SECTIONS
 from ntm.tasks import TASKS, Copy, RepeatCopy
-from ntm.training import MODELS, OptimiserSettings, Settings, TrainingSettings, paper_settings
-from ntm.training.fields import documentation
-from ntm.training.settings import FOLLOWS_FROM_TASK, SECTIONS
+from ntm.training import paper_settings
 
 optimisers = st.builds(
     OptimiserSettings,

@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from ntm.training import RunError, read_metrics
-from ntm.training.logs import Metrics, TensorBoard
+from ntm.runs import RunError, read_metrics
+from ntm.runs.metrics import Metrics
+from ntm.training.tensorboard import TensorBoard
 
 
 def line(sequences: int) -> dict[str, float]:

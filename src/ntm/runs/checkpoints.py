@@ -21,7 +21,8 @@ from safetensors import SafetensorError
 from safetensors import torch as safetensors
 from torch import Tensor
 
-from ntm.training.files import RunError, remove_leftovers, write_atomically
+from ntm.runs.errors import RunError
+from ntm.runs.files import remove_leftovers, write_atomically
 
 FORMAT = 1
 _KEPT = 2

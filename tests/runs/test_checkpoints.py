@@ -8,9 +8,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ntm.baseline import LSTMBaseline
-from ntm.training import GravesRMSprop, checkpoints
-from ntm.training.checkpoints import CheckpointError, load_newest, save
+from ntm.models.lstm import LSTMBaseline
+from ntm.runs import checkpoints
+from ntm.runs.checkpoints import CheckpointError, load_newest, save
+from ntm.training import GravesRMSprop
 
 
 def save_three(folder: Path) -> None:

@@ -5,15 +5,16 @@ field in its class; either becomes the command line's help.
 """
 
 import ast
-import difflib
 import inspect
 import json
 import textwrap
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import Field, field, fields
 from itertools import pairwise
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from ntm.common.text import unknown
 
 _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
@@ -38,14 +39,6 @@ def named_field(owner: type, section: str, name: str) -> Field[Any]:
     if name not in known:
         raise ValueError(unknown(f"setting of {section}", name, known))
     return known[name]
-
-
-def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """The sentence for a name that is not among the known ones, with the likeliest of them."""
-    known = list(known)
-    close = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"There is no {what} called {name!r}; {hint}Known: {', '.join(known)}."
 
 
 def from_text(owner: type, section: str, name: str, text: str) -> Any:

@@ -20,16 +20,14 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors import torch as safetensors
 
-from ntm import engine
-from ntm.baseline import LSTMBaseline, LSTMConfig
-from ntm.layer import NTM
-from ntm.training.files import FolderError, RunError, write_atomically
-from ntm.training.settings import SECTIONS, ModelConfig, Settings
-from ntm.training.stream import block_seed
+from ntm.models.family import Model
+from ntm.runs.building import build_model
+from ntm.runs.errors import FolderError, RunError
+from ntm.runs.files import write_atomically
+from ntm.runs.settings import SECTIONS, Settings
 
 FORMAT = 1
 Weights = Literal["best", "latest"]
-Model = NTM | LSTMBaseline
 
 
 class Run:
@@ -144,39 +142,6 @@ def open_run(path: str | Path, settings: Settings, resume: bool) -> Run:
 def _flat(settings: Settings) -> dict[str, Any]:
     data = settings.to_json()
     return {f"{section}.{key}": value for section in data for key, value in data[section].items()}
-
-
-def model_of(config: ModelConfig, engine: str = "auto") -> Model:
-    """The network that a config describes, freshly initialised."""
-    if isinstance(config, LSTMConfig):
-        return LSTMBaseline.from_config(config)
-    return NTM.from_config(config, engine=engine)
-
-
-def build_model(settings: Settings) -> Model:
-    """The network of a run with its initial weights, which the seed decides, on its device."""
-    training = settings.training
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(block_seed("weights", training.seed, 0))
-        model = model_of(settings.model, training.engine)
-    if isinstance(model, NTM) and settings.optimiser.backward_clip:
-        # The loss is the mean over the batch: each sequence's own gradients are that much smaller.
-        model.backward_clip = settings.optimiser.backward_clip / training.batch_size
-    return _placed(model, training.device)
-
-
-def _placed(model: Model, device: str) -> Model:
-    try:
-        model = model.to(device)
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).partition("\n")[0]
-        raise RunError(f"training.device={device} cannot be used: {reason}") from error
-    if isinstance(model, NTM):
-        try:
-            engine.choose(model.engine, torch.device(device), torch.float32)
-        except RuntimeError as error:
-            raise RunError(str(error)) from error
-    return model
 
 
 def _read_settings(file: Path) -> Settings:

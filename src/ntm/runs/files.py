@@ -1,15 +1,7 @@
-"""Files that are either whole or not there, and the errors for those that cannot be used."""
+"""Files that are either whole or not there."""
 
 import os
 from pathlib import Path
-
-
-class FolderError(ValueError):
-    """A folder does not hold, or already holds, what is asked of it; nothing is lost."""
-
-
-class RunError(Exception):
-    """A run cannot go on; the message is a sentence that says why and what to do."""
 
 
 def write_atomically(path: Path, content: bytes) -> None:

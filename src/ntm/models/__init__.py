@@ -1,0 +1,1 @@
+"""Model families: what a run can train."""
