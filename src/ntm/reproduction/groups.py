@@ -148,7 +148,7 @@ def _without_seed(settings: Settings) -> str:
 
 def _order(record: Record) -> tuple[Any, ...]:
     changes = departures(record.settings, _nearest(record.settings)[0])
-    return MODELS.index(record.model), len(changes), str(changes), record.sequences
+    return list(MODELS).index(record.model), len(changes), str(changes), record.sequences
 
 
 def _require_different_seeds(records: Sequence[Record]) -> None:

@@ -38,7 +38,7 @@ def select(
 ) -> list[PaperNetwork]:
     """The paper's networks for these tasks and models, in the paper's order; None means all."""
     chosen_tasks = _known("task in the paper", tasks, PAPER_TASKS)
-    chosen_models = _known("model", models, MODELS)
+    chosen_models = _known("model", models, tuple(MODELS))
     return [paper_network(task, model) for task in chosen_tasks for model in chosen_models]
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ntm.common.text import unknown
-from ntm.config import NTMConfig
+from ntm.config import Initialisation, NTMConfig
 from ntm.models.family import MODELS, ModelConfig
 from ntm.models.lstm import LSTMConfig
 from ntm.runs import OptimiserSettings, Settings, TrainingSettings
@@ -118,7 +118,7 @@ _SORT = {
     "optimiser.backward_clip_until": "1310000",
     **_AVERAGED,
 }
-_NGRAMS = {"optimiser.learning_rate": "1e-4", "model.start_memory": "random"}
+_NGRAMS = {"optimiser.learning_rate": "1e-4", "initialisation.start_memory": "random"}
 _TUNED = {
     ("copy", "ntm-ff"): _COPY,
     ("copy", "ntm-lstm"): Tuned(20_000, 12_000, 2_000, changes=_TWICE_THE_RATE),
@@ -190,14 +190,16 @@ def paper_settings(task: str | Task, model: str = "ntm-ff") -> Settings:
         task = make_task(task)
     network = paper_network(task.name if task.name in _WIDTHS else "copy", model)
     config = fitted(network.config, task)
+    initialisation = None
     if isinstance(config, NTMConfig):
-        starts = _STARTS.get((network.task, model), {})
-        config = replace(config, shifts=(-1, 0, 1), **starts)
+        initialisation = Initialisation(**_STARTS.get((network.task, model), {}))
+        config = replace(config, shifts=(-1, 0, 1))
     return Settings(
         task,
         config,
         OptimiserSettings(learning_rate=network.learning_rate),
         TrainingSettings(sequences=_SEQUENCES.get(task.name, 1_000_000)),
+        initialisation,
     )
 
 
