@@ -7,8 +7,10 @@
 `Step` says what one update is, `Stream` where the data come from, `checkpoints` what is kept.
 """
 
+import copy
 import math
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,7 +20,7 @@ import torch
 
 from ntm import engine
 from ntm.layer import NTM
-from ntm.tasks import Batch, cost_in_bits
+from ntm.tasks import Batch, Task, cost_in_bits
 from ntm.training import checkpoints
 from ntm.training.average import Average
 from ntm.training.files import RunError
@@ -27,8 +29,9 @@ from ntm.training.optimiser import GravesRMSprop
 from ntm.training.parallel import Ranks, SharedStep, agreed, joined, part_of
 from ntm.training.progress import Progress, Silent, Status
 from ntm.training.run import Model, Run, build_model, open_run
-from ntm.training.settings import Settings
+from ntm.training.settings import Settings, beyond_task
 from ntm.training.signals import calling_on_signals
+from ntm.training.starts import Starts
 from ntm.training.step import Step, make_step
 from ntm.training.stream import Stream, block_generator
 
@@ -130,7 +133,7 @@ class Trainer:
             torch.set_num_threads(chosen.threads)
         self.optimiser = _make_optimiser(settings, model)
         self.average = Average(model, chosen.average_share) if chosen.average_share else None
-        self.counters = Counters()
+        self.counters, self.starts = Counters(), Starts.of(chosen)
         self._logs: list[Metrics | TensorBoard] = []
         if folder is not None:
             self._restore(folder)
@@ -138,31 +141,41 @@ class Trainer:
         self._start_as_the_leader()
         self._make_step()
         device = next(model.parameters()).device
-        self.stream = Stream(settings.task, chosen.seed, chosen.batch_size, device=str(device))
+        self.stream = Stream(
+            settings.task,
+            chosen.seed,
+            chosen.batch_size,
+            device=str(device),
+            bucketed=chosen.bucketed,
+        )
         self.signal: int | None = None
         self._received: int | None = None
         self._late = False
-        self._first = self.counters.sequences
-        self._validation = _validation_batch(settings).to(device)
+        self._first = self._total
+        self._validation = _validation_batch(settings, settings.task).to(device)
+        beyond = beyond_task(settings.task, chosen.validate_beyond)
+        self._beyond = _validation_batch(settings, beyond).to(device) if beyond else None
         self._block: tuple[int, Batch] | None = None
         self._start_clocks()
 
     def run(self) -> Result:
         """Train until the run ends, for whatever reason."""
-        counters, chosen = self.counters, self.settings.training
         self.progress.note(self._introduction())
         while (ending := self._ending()) is None:
-            self._train_until(min(self._next_report(), chosen.sequences))
-            if counters.sequences >= min(self._next_report(), chosen.sequences):
+            self._train_until(min(self._next_report(), self._goal))
+            if self.counters.sequences >= min(self._next_report(), self._goal):
                 self._report()
+            if self.starts.deciding and self.counters.sequences >= self._goal:
+                self._end_trial()
             if self._called():
                 self._attend()
         self._save()
         self._show(time.perf_counter())
+        counters = self.counters
         return Result(
             self.model,
             ending,
-            counters.sequences,
+            self._total,
             counters.seconds,
             counters.last_bits,
             counters.best_bits,
@@ -185,8 +198,7 @@ class Trainer:
         return (
             f"Training {settings.model_name} on {settings.task.name}: {parameters:,} parameters, "
             f"{_engine(self.model)}, batch size {chosen.batch_size}, seed {chosen.seed}, "
-            f"{start} to {chosen.sequences:,}"
-            + (f", in {self.folder.path}." if self.folder else ".")
+            f"{start} to {self._planned:,}" + (f", in {self.folder.path}." if self.folder else ".")
         )
 
     def _restore(self, folder: Run) -> None:
@@ -197,7 +209,8 @@ class Trainer:
             return
         try:
             checkpoints.restore(checkpoint.tensors, *self._state())
-            self.counters = Counters(**checkpoint.values)
+            self._take_values(checkpoint.values)
+            self.starts.tensors = checkpoints.under("starts/", checkpoint.tensors)
         except (KeyError, RuntimeError, TypeError) as error:
             raise RunError(
                 f"The checkpoint in {folder.checkpoints} is not of this model: {error}"
@@ -206,7 +219,18 @@ class Trainer:
     def _start_as_the_leader(self) -> None:
         """Give every rank the state that the leader made or read."""
         self.ranks.copy_from_leader(checkpoints.state_tensors(*self._state()).values())
-        self.counters = Counters(**self.ranks.from_leader(asdict(self.counters)))
+        self._take_values(self.ranks.from_leader(self._values()))
+        self.starts.tensors = self.ranks.tensors_from_leader(self.starts.tensors)
+
+    def _values(self) -> dict[str, Any]:
+        """All that the run remembers besides tensors, as JSON."""
+        trials = {"starts": self.starts.values()} if self.starts.count > 1 else {}
+        return asdict(self.counters) | trials
+
+    def _take_values(self, values: Mapping[str, Any]) -> None:
+        self.counters = Counters(**{k: v for k, v in values.items() if k != "starts"})
+        for name, value in values.get("starts", {}).items():
+            setattr(self.starts, name, value)
 
     def _make_step(self) -> None:
         step = make_step(self.model, self.optimiser)
@@ -217,7 +241,7 @@ class Trainer:
             self.step, self._called = shared, shared.called
 
     def _open_logs(self, folder: Run) -> None:
-        sequences = self.counters.sequences
+        sequences = self._total
         self._logs = [
             Metrics(folder.metrics, sequences),
             TensorBoard(folder.tensorboard, sequences),
@@ -231,7 +255,7 @@ class Trainer:
         self._checkpoint_due = now + chosen.checkpoint_seconds
         shows = self.progress.pictures and chosen.picture_seconds > 0
         self._picture_due = now + chosen.picture_seconds if shows else math.inf
-        self._shown, self._speed = (now, self.counters.sequences), 0.0
+        self._shown, self._speed = (now, self._total), 0.0
         self._show_due = now + min(1.0, self.progress.interval)
         self._set_due()
 
@@ -244,12 +268,30 @@ class Trainer:
         """Whether this process has a reason to look up."""
         return time.perf_counter() >= self._due or self._received is not None
 
+    @property
+    def _goal(self) -> int:
+        """Sequences that the present start is trained on: a trial, or all."""
+        return self.starts.length if self.starts.deciding else self.settings.training.sequences
+
+    @property
+    def _total(self) -> int:
+        """Sequences so far, over all starts."""
+        return self.starts.others + self.counters.sequences
+
+    @property
+    def _planned(self) -> int:
+        """Sequences at the end of the run, if every start that may be tried is."""
+        starts = self.starts
+        others = starts.length * (starts.count - 1) if starts.deciding else starts.others
+        return others + self.settings.training.sequences
+
     def _ending(self) -> Ending | None:
         chosen = self.settings.training
-        if self.counters.sequences >= chosen.sequences:
-            return "finished"
-        if chosen.stop_when_solved and self.counters.solved_for >= chosen.solved_window:
-            return "solved"
+        if not self.starts.deciding:
+            if self.counters.sequences >= chosen.sequences:
+                return "finished"
+            if chosen.stop_when_solved and self.counters.solved_for >= chosen.solved_window:
+                return "solved"
         if self.signal is not None:
             return "interrupted"
         if self._late:
@@ -275,7 +317,7 @@ class Trainer:
                 if called():
                     break
         except FloatingPointError as error:
-            raise self._diverged(error, counters.sequences + stop - first) from error
+            raise self._diverged(error, self._total + stop - first) from error
         counters.bits = bits
         counters.sequences += stop - first
 
@@ -296,6 +338,43 @@ class Trainer:
         if isinstance(self.model, NTM) and not chosen.clips_backward(sequences):
             self.model.backward_clip = math.inf
 
+    def _end_trial(self) -> None:
+        """Judge the start that was trained; go on with the next or, in the end, with the best."""
+        starts, counters = self.starts, self.counters
+        bits = self.ranks.from_leader(counters.best_bits)
+        starts.end_trial(bits, asdict(counters), checkpoints.state_tensors(*self._state()))
+        seconds = self._seconds()
+        fresh = build_model(part_of(self.settings, self.ranks), starts.number)
+        if starts.deciding:
+            self._begin(fresh)
+        else:
+            self._go_on_with_the_best()
+            self.progress.note(starts.verdict())
+        self.counters.seconds = self.counters.reported_seconds = seconds
+        if isinstance(self.model, NTM) and isinstance(fresh, NTM):
+            self.model.backward_clip = fresh.backward_clip
+        self._block = None
+
+    def _begin(self, fresh: Model) -> None:
+        """Give the run the initial weights of another start."""
+        model, optimiser, average = self._state()
+        for network in (model, *([average] if average else [])):
+            network.load_state_dict(fresh.state_dict())
+        for state in optimiser.state.values():
+            torch._foreach_zero_(list(state.values()))
+        self.counters = Counters()
+
+    def _go_on_with_the_best(self) -> None:
+        kept, tensors = self.starts.release()
+        checkpoints.restore(tensors, *self._state())
+        self.counters = Counters(**kept["counters"])
+        if self.folder is not None:
+            best = copy.deepcopy(self.model)
+            best.load_state_dict(checkpoints.under("best/", tensors))
+            facts = kept["facts"]
+            facts["sequences"] += self.starts.others
+            self.folder.save_weights("best", best, facts)
+
     def _diverged(self, error: FloatingPointError, sequence: int) -> RunError:
         kept = f" {self.folder.path} is as its last checkpoint left it." if self.folder else ""
         return RunError(
@@ -308,11 +387,13 @@ class Trainer:
         counted = counters.sequences - counters.reported
         mean = counters.bits / counted
         counters.solved_for = counters.solved_for + counted if mean < chosen.solved_bits else 0
-        line: dict[str, Any] = {"sequences": counters.sequences, "bits": mean}
+        line: dict[str, Any] = {"sequences": self._total, "bits": mean}
+        if self.starts.count > 1:
+            line["start"] = self.starts.number + 1
         if self.average is not None:
             self.average.take(self.model, counters.reported, counters.sequences)
         if self._validation_due():
-            line["validation_bits"] = self._validate()
+            line |= self._validate()
         seconds = self._seconds()
         speed = counted / max(seconds - counters.reported_seconds, 1e-9)
         line |= {"seconds": seconds, "sequences_per_second": speed}
@@ -325,22 +406,32 @@ class Trainer:
         """Whether a multiple of `validate_every`, or the end, was reached since the last report."""
         every, now = self.settings.training.validate_every, self.counters.sequences
         if every == 0:
-            return False
-        return now // every > self.counters.reported // every or self._ending() == "finished"
+            return self.starts.deciding and now >= self._goal
+        return now // every > self.counters.reported // every or now >= self._goal
 
-    def _validate(self) -> float:
+    def _validate(self) -> dict[str, float]:
         """Measure the weights, or their average, and keep them if they are the best so far."""
         model = self.average.model if self.average else self.model
-        bits = _mean_bits(model, self._validation)
+        costs = {"validation_bits": _mean_bits(model, self._validation)}
+        if self._beyond is not None:
+            costs["beyond_bits"] = _mean_bits(model, self._beyond)
+        bits = sum(costs.values())
         if not math.isfinite(bits):
             cause = FloatingPointError(f"The validation cost is {bits}.")
-            raise self._diverged(cause, self.counters.sequences)
+            raise self._diverged(cause, self._total)
         if self.counters.best_bits is None or bits < self.counters.best_bits:
             self.counters.best_bits = bits
-            if self.folder is not None:
-                facts = {"sequences": self.counters.sequences, "validation_bits": bits}
-                self.folder.save_weights("best", model, facts)
-        return bits
+            self._keep_best(model, costs)
+        return costs
+
+    def _keep_best(self, model: Model, costs: Mapping[str, float]) -> None:
+        facts = {"sequences": self._total, **costs}
+        if self.starts.deciding:
+            self.starts.keep_best(
+                model.state_dict(), facts | {"sequences": self.counters.sequences}
+            )
+        elif self.folder is not None:
+            self.folder.save_weights("best", model, facts)
 
     def _attend(self) -> None:
         """Do what is due: end, checkpoint, picture, progress. Ranks save and end together."""
@@ -363,18 +454,16 @@ class Trainer:
     def _show(self, now: float) -> None:
         counters = self.counters
         since, sequences = self._shown
-        if counters.sequences > sequences:
-            self._speed = (counters.sequences - sequences) / (now - since)
+        if self._total > sequences:
+            self._speed = (self._total - sequences) / (now - since)
         pending = counters.sequences - counters.reported
         bits = (
             counters.bits / pending
             if counters.last_bits is None and pending
             else counters.last_bits
         )
-        self.progress.update(
-            Status(counters.sequences, self.settings.training.sequences, bits, self._speed)
-        )
-        self._shown = now, counters.sequences
+        self.progress.update(Status(self._total, self._planned, bits, self._speed))
+        self._shown = now, self._total
 
     @torch.no_grad()
     def _show_picture(self) -> None:
@@ -384,7 +473,7 @@ class Trainer:
 
     def _save(self) -> None:
         self.counters.seconds = self._seconds()
-        if self.counters.sequences == self._first:
+        if self._total == self._first:
             return
         self._require_finite_weights()
         if self.folder is None:
@@ -392,9 +481,10 @@ class Trainer:
         # The checkpoint comes last: whatever it promises is on the disk by then.
         for log in self._logs:
             log.sync()
-        self.folder.save_weights("latest", self.model, {"sequences": self.counters.sequences})
+        self.folder.save_weights("latest", self.model, {"sequences": self._total})
         tensors = checkpoints.state_tensors(*self._state())
-        checkpoints.save(self.folder.checkpoints, tensors, asdict(self.counters))
+        tensors |= {f"starts/{name}": t for name, t in self.starts.tensors.items()}
+        checkpoints.save(self.folder.checkpoints, tensors, self._values())
 
     def _state(self) -> tuple[Model, GravesRMSprop, Model | None]:
         """Where all tensors of the run are."""
@@ -405,7 +495,7 @@ class Trainer:
         for name, parameter in self.model.named_parameters():
             if not parameter.isfinite().all():
                 cause = FloatingPointError(f"{name} is not finite.")
-                raise self._diverged(cause, self.counters.sequences)
+                raise self._diverged(cause, self._total)
 
     def _seconds(self) -> float:
         return time.perf_counter() - self._started
@@ -432,9 +522,9 @@ def _make_optimiser(settings: Settings, model: torch.nn.Module) -> GravesRMSprop
     return optimiser
 
 
-def _validation_batch(settings: Settings) -> Batch:
+def _validation_batch(settings: Settings, task: Task) -> Batch:
     generator = block_generator("validation", settings.training.seed)
-    return settings.task.sample(settings.training.validation_sequences, generator)
+    return task.sample(settings.training.validation_sequences, generator)
 
 
 @torch.no_grad()

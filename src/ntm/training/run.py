@@ -153,11 +153,14 @@ def model_of(config: ModelConfig, engine: str = "auto") -> Model:
     return NTM.from_config(config, engine=engine)
 
 
-def build_model(settings: Settings) -> Model:
-    """The network of a run with its initial weights, which the seed decides, on its device."""
+def build_model(settings: Settings, start: int = 0) -> Model:
+    """The network of a run with its initial weights, which the seed decides, on its device.
+
+    start: which of the initialisations that belong to the seed.
+    """
     training = settings.training
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(block_seed("weights", training.seed, 0))
+        torch.manual_seed(block_seed("weights", training.seed, start))
         model = model_of(settings.model, training.engine)
     if isinstance(model, NTM) and settings.optimiser.backward_clip:
         # The loss is the mean over the batch: each sequence's own gradients are that much smaller.

@@ -7,11 +7,13 @@ slices does not pay for them.
 """
 
 import math
-from typing import Protocol
+from typing import Protocol, cast
 
 import torch
+from torch import Tensor
 
 from ntm import engine
+from ntm.baseline import LSTMBaseline
 from ntm.layer import NTM
 from ntm.tasks import Batch, cost_in_bits
 from ntm.training.native_step import NativeStep
@@ -58,8 +60,7 @@ class TorchStep:
     def differentiate(self, block: Batch, start: int, stop: int) -> float:
         """The first part of a step, as `TwoPartStep` describes."""
         batch = block.narrow(start, stop)
-        logits, _ = self.model(batch.inputs, lengths=batch.lengths)
-        total = cost_in_bits(logits, batch).sum()
+        total = cost_in_bits(self._logits(batch), batch).sum()
         self.optimiser.zero_grad()
         (total * (math.log(2) / (stop - start))).backward()  # type: ignore[no-untyped-call]
         return total.item()
@@ -71,6 +72,10 @@ class TorchStep:
         self._require_finite_gradients()
         self.optimiser.step()
 
+    def _logits(self, batch: Batch) -> Tensor:
+        logits, _ = self.model(batch.inputs, lengths=batch.lengths)
+        return cast(Tensor, logits)
+
     def _require_finite_gradients(self) -> None:
         named = [(n, p.grad) for n, p in self.model.named_parameters() if p.grad is not None]
         largest = torch._foreach_norm([grad for _, grad in named if grad.numel()], torch.inf)
@@ -80,10 +85,37 @@ class TorchStep:
         raise FloatingPointError(f"The gradient of {culprits[0]} is not finite.")
 
 
+class BaselineStep(TorchStep):
+    """A step of the LSTM baseline: padded instead of packed, with the native engine's update.
+
+    An LSTM is causal: steps after the end of a sequence change nothing before it, and no output
+    there is scored. torch runs a padded batch with one kernel per layer and a packed one step by
+    step, so padding is faster, above all where lengths are alike (`training.bucketed`).
+    """
+
+    def __init__(self, model: LSTMBaseline, optimiser: GravesRMSprop) -> None:
+        super().__init__(model, optimiser)
+        kind = model.start_cell
+        native = engine.choose("auto", kind.device, kind.dtype).name == "native"
+        self._fused = optimiser.fused_update if native else None
+
+    def update(self, bits: float) -> None:
+        """The second part of a step, as `TwoPartStep` describes."""
+        # Autograd makes new gradients at every step, so the fused update is made anew, too.
+        if self._fused is None or not math.isfinite(bits) or not self._fused()():
+            super().update(bits)
+
+    def _logits(self, batch: Batch) -> Tensor:
+        logits, _ = self.model(batch.inputs)
+        return cast(Tensor, logits)
+
+
 def make_step(model: torch.nn.Module, optimiser: GravesRMSprop) -> TwoPartStep:
     """The fastest step for this model: the native engine's where that runs, else autograd's."""
     if isinstance(model, NTM):
         kind = model.start.memory
         if engine.choose(model.engine, kind.device, kind.dtype).name == "native":
             return NativeStep(model, optimiser)
+    if isinstance(model, LSTMBaseline):
+        return BaselineStep(model, optimiser)
     return TorchStep(model, optimiser)
