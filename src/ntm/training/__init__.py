@@ -2,14 +2,16 @@
 
     from ntm.training import make_progress, paper_settings, train
 
-    settings = paper_settings("copy", "ntm-ff").changed({"training.sequences": "20000"})
+    settings = paper_settings("copy", "ntm-ff").with_(training={"sequences": 20_000})
     result = train(settings, run="runs/copy", progress=make_progress())
 
 docs/training.md has the whole story.
 """
 
 from ntm.runs import Run, RunError, Settings, Stream
-from ntm.training.loop import Result, train
+from ntm.training.begin import train
+from ntm.training.loop import Result
+from ntm.training.observers import Observer
 from ntm.training.optimiser import GravesRMSprop
 from ntm.training.presets import (
     TABLES,
@@ -24,6 +26,7 @@ from ntm.training.step import Step, TorchStep
 __all__ = [
     "TABLES",
     "GravesRMSprop",
+    "Observer",
     "PaperNetwork",
     "Progress",
     "Result",

@@ -208,4 +208,4 @@ def settings_for(task: str | Task, model: str = "ntm-ff") -> Settings:
     settings = paper_settings(task, model)
     if model == "lstm":
         return settings
-    return settings.changed(_TUNED.get((settings.task.name, model), _COPY).texts())
+    return settings.with_text(_TUNED.get((settings.task.name, model), _COPY).texts())
