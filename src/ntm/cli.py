@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ntm.bench import command as bench
-from ntm.reproduction import command as reproduction
+from ntm.report import command as reproduction
 from ntm.scale import command as sweep
 from ntm.studio import command as studio
 

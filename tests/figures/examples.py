@@ -10,8 +10,8 @@ from tests.hand_made import performed, sample
 from ntm import figures
 from ntm.config import NTMConfig
 from ntm.evaluation.recording import Recording
-from ntm.evaluation.sorting import choose_writes, fit_writes
 from ntm.figures import Answer, Curve
+from ntm.paper.heads.sorting import choose_writes, fit_writes
 from ntm.tasks import AssociativeRecall, Copy, NGrams, PrioritySort, RepeatCopy
 
 

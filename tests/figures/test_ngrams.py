@@ -3,7 +3,7 @@
 import numpy as np
 
 from ntm import figures
-from ntm.figures.ngrams import recurring_contexts
+from ntm.paper.drawings.ngrams import recurring_contexts
 
 from .examples import counting, predictions
 from .test_memory_use import panels_of, values

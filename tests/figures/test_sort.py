@@ -3,7 +3,7 @@
 import numpy as np
 
 from ntm import figures
-from ntm.evaluation.sorting import LinearFit
+from ntm.paper.heads.sorting import LinearFit
 from ntm.tasks import PrioritySort
 
 from .examples import sorting

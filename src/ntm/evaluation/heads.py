@@ -13,12 +13,12 @@ from collections.abc import Callable
 
 import torch
 
-from ntm.evaluation.copying import analyse_copying
-from ntm.evaluation.counting import analyse_counting
 from ntm.evaluation.findings import Analysis, Finding
-from ntm.evaluation.recalling import analyse_recalling
 from ntm.evaluation.recording import Recording, record
-from ntm.evaluation.sorting import analyse_sorting
+from ntm.paper.heads.copying import analyse_copying
+from ntm.paper.heads.counting import analyse_counting
+from ntm.paper.heads.recalling import analyse_recalling
+from ntm.paper.heads.sorting import analyse_sorting
 from ntm.tasks import Task
 
 __all__ = ["Analysis", "Finding", "Recording", "analyse", "analyser", "record"]

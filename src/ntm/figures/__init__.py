@@ -8,15 +8,15 @@ No function here touches pyplot or any other global state. docs/figures.md shows
 """
 
 from ntm.figures.answers import Answer
-from ntm.figures.associative_recall import recall_memory_use
 from ntm.figures.copy import copy_generalisation, copy_memory_use
 from ntm.figures.curves import Curve, learning_curves, paper_curves, recall_generalisation
 from ntm.figures.diagrams import addressing_flow, architecture
 from ntm.figures.memory_use import memory_use
-from ntm.figures.ngrams import ngram_inference, ngram_memory_use
-from ntm.figures.priority_sort import sort_example, sort_memory_use
 from ntm.figures.repeat_copy import repeat_copy_generalisation, repeat_copy_memory_use
 from ntm.figures.style import png, save
+from ntm.paper.drawings.associative_recall import recall_memory_use
+from ntm.paper.drawings.ngrams import ngram_inference, ngram_memory_use
+from ntm.paper.drawings.priority_sort import sort_example, sort_memory_use
 
 __all__ = [
     "Answer",

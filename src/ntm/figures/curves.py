@@ -54,7 +54,7 @@ def paper_curves(name: str) -> dict[str, Curve]:
     ntm-ff, ntm-lstm, lstm and, for n-grams, optimal. Each point is a mean over about 10,000
     sequences; what lies above the figure's frame is not there.
     """
-    file = resources.files("ntm.figures") / "paper_curves" / f"{name}.csv"
+    file = resources.files("ntm.paper") / "curves" / f"{name}.csv"
     points: dict[str, list[tuple[float, float]]] = {}
     for row in csv.DictReader(file.read_text().splitlines()):
         points.setdefault(_SERIES[row["series"]], []).append((float(row["x"]), float(row["bits"])))

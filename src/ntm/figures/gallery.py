@@ -10,16 +10,16 @@ from matplotlib.figure import Figure
 
 from ntm.config import NTMConfig
 from ntm.evaluation.recording import record
-from ntm.evaluation.sorting import choose_reads, choose_writes, fit_writes
 from ntm.figures import style
-from ntm.figures.associative_recall import recall_memory_use
 from ntm.figures.copy import copy_generalisation, copy_memory_use
 from ntm.figures.curves import learning_curves, recall_generalisation
 from ntm.figures.diagrams import addressing_flow, architecture
-from ntm.figures.ngrams import ngram_inference, ngram_memory_use
-from ntm.figures.priority_sort import sort_example, sort_memory_use
 from ntm.figures.repeat_copy import repeat_copy_generalisation, repeat_copy_memory_use
 from ntm.figures.runs import MissingError, Runs
+from ntm.paper.drawings.associative_recall import recall_memory_use
+from ntm.paper.drawings.ngrams import ngram_inference, ngram_memory_use
+from ntm.paper.drawings.priority_sort import sort_example, sort_memory_use
+from ntm.paper.heads.sorting import choose_reads, choose_writes, fit_writes
 from ntm.runs import block_generator
 from ntm.tasks import NGrams, PrioritySort
 

@@ -8,16 +8,16 @@
 docs/training.md has the whole story.
 """
 
-from ntm.runs import Run, RunError, Settings, Stream
-from ntm.training.loop import Result, train
-from ntm.training.optimiser import GravesRMSprop
-from ntm.training.presets import (
+from ntm.paper.settings import (
     TABLES,
     PaperNetwork,
     paper_network,
     paper_settings,
     settings_for,
 )
+from ntm.runs import Run, RunError, Settings, Stream
+from ntm.training.loop import Result, train
+from ntm.training.optimiser import GravesRMSprop
 from ntm.training.progress import Progress, make_progress
 from ntm.training.step import Step, TorchStep
 
