@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ntm.report.measure import CASES
+from ntm.paper import experiment_of, settings_for
 from ntm.report.records import LearningCurve, Record
 from ntm.runs import Run, Settings, build_model
-from ntm.training import settings_for
 
 SMALL = {
     "lstm": {"hidden_size": 3, "layers": 1},
@@ -63,9 +62,9 @@ def made_up_record(
 
     def cases(trained: float) -> list[dict[str, Any]]:
         return [
-            _case(axes, (at or {}).get(str(next(iter(axes.values()), "")), trained), perfect)
+            _case(dict(axes), (at or {}).get(str(next(iter(axes.values()), "")), trained), perfect)
             | ({"bits_above_optimal": trained} if task == "ngrams" else {})
-            for axes in CASES[task]
+            for axes in experiment_of(task).cases
         ]
 
     seen = int(x[-1])

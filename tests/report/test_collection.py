@@ -7,16 +7,19 @@ from pathlib import Path
 import pytest
 
 from ntm.figures import gallery
+from ntm.figures.gallery import figures_of
+from ntm.paper import experiment_of
 from ntm.report import readme
-from ntm.report.collection import STAGES, collect, find_runs
+from ntm.report.collection import STAGES, collect
 from ntm.report.layout import Results
 from ntm.report.measure import Effort
 from ntm.report.progress import Lines, Silent
-from ntm.runs import FolderError, Run, build_model
+from ntm.runs import FolderError, Run, build_model, find_runs
 
 pytestmark = pytest.mark.usefixtures("few_figures")
 MakeRun = Callable[..., Run]
 EFFORT = Effort(sequences=3, watched=4)
+FIGURE_4 = experiment_of("copy").figures[1]
 
 
 def stamps(folder: Path) -> dict[str, int]:
@@ -38,7 +41,7 @@ def test_the_folder_has_all_that_is_needed(make_run: MakeRun, tmp_path: Path) ->
         *(f"data/copy-ntm-ff-0/{name}.json" for name in ("evaluation", "analysis")),
         *(f"data/copy-lstm-0/{name}" for name in ("config.json", "curve.csv", "evaluation.json")),
     }
-    drawn = [number for number in range(1, 19) if results.figure(number).exists()]
+    drawn = [figure.number for _, figure in figures_of() if results.figure(figure).exists()]
     assert drawn == [4]
     assert sum(path.stat().st_size for path in results.data.rglob("*.*")) < 20_000
     page = results.readme.read_text()
@@ -80,18 +83,18 @@ def test_figures_that_were_cut_short_are_drawn_again(
     make_run: MakeRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = make_run()
-    whole = collected([run], tmp_path / "whole").figure(4).read_bytes()
+    whole = collected([run], tmp_path / "whole").figure(FIGURE_4).read_bytes()
     out = tmp_path / "cut"
 
-    def fails(_: object) -> None:
+    def fails(*_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setitem(gallery.FIGURES, "copy memory use", fails)
+        patch.setattr(gallery, "drawn", fails)
         with pytest.raises(KeyboardInterrupt):
             collected([run], out)
-    Results(out).figure(4).write_bytes(whole[:100])
-    assert collected([run], out).figure(4).read_bytes() == whole
+    Results(out).figure(FIGURE_4).write_bytes(whole[:100])
+    assert collected([run], out).figure(FIGURE_4).read_bytes() == whole
 
 
 def test_runs_are_added_to_those_that_are_there(make_run: MakeRun, tmp_path: Path) -> None:
@@ -141,6 +144,6 @@ def test_a_log_tells_the_stage_the_part_and_the_whole(
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "[1/4] evaluate 1 of 1: copy-ntm-ff-0 (40% of all)"
     assert lines[1] == "[2/4] analyse 1 of 1: copy-ntm-ff-0 (67% of all)"
-    assert lines[2].startswith("[3/4] draw 1 of 18: figure 1, architecture")
-    assert lines[5].startswith("[3/4] draw 4 of 18: figure 4, copy generalisation ntm")
+    assert lines[2].startswith("[3/4] draw 1 of 18: Figure 1: architecture")
+    assert lines[5].startswith("[3/4] draw 4 of 18: Figure 4: copy generalisation NTM")
     assert lines[-1].endswith("README.md (100% of all)")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ntm.cli import main
-from ntm.report.measure import CASES
+from ntm.paper import experiments
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reproduce.md").read_text()
 
@@ -33,5 +33,5 @@ def test_every_option_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_cases_are_those_that_are_measured() -> None:
     (line,) = re.findall(r"Beyond the trained range: (.*?items\.)", PAGE, re.DOTALL)
     numbers = {int(number) for number in re.findall(r"\d+", line)}
-    measured = {value for cases in CASES.values() for case in cases for value in case.values()}
+    measured = {value for e in experiments() for case in e.cases for value in case.values()}
     assert numbers == measured

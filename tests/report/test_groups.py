@@ -7,7 +7,7 @@ import pytest
 from tests.report.examples import made_up_record
 
 from ntm.cli import _parser, _requested
-from ntm.report.groups import departures, grouped, in_paper_order, paper_departures
+from ntm.report.groups import by_experiment, departures, grouped, paper_departures
 from ntm.runs import FolderError
 from ntm.training import paper_settings
 
@@ -44,7 +44,11 @@ def test_the_same_run_twice_is_refused() -> None:
 
 def test_tasks_come_in_the_papers_order() -> None:
     records = [made_up_record(task=task) for task in ("priority-sort", "copy", "ngrams")]
-    assert list(in_paper_order(records)) == ["copy", "ngrams", "priority-sort"]
+    assert [experiment.task for experiment, _ in by_experiment(records)] == [
+        "copy",
+        "ngrams",
+        "priority-sort",
+    ]
 
 
 def test_names_say_what_is_otherwise_than_in_the_paper() -> None:

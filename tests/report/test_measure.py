@@ -7,17 +7,15 @@ from typing import Any
 import pytest
 
 from ntm.evaluation import analyse, evaluate
-from ntm.figures import gallery
+from ntm.paper import case_name, experiment_of, experiments
 from ntm.report.measure import (
-    CASES,
     Effort,
     analyse_run,
     analysis_key,
-    case_name,
     evaluate_run,
     evaluation_key,
 )
-from ntm.runs import FolderError, Run, RunError, build_model
+from ntm.runs import Run, RunError, build_model
 
 MakeRun = Callable[..., Run]
 EFFORT = Effort(sequences=5, watched=4, seed=3)
@@ -27,21 +25,15 @@ def quietly(_text: str) -> None:
     """Say nothing."""
 
 
-@pytest.mark.parametrize("task", CASES)
+@pytest.mark.parametrize("task", [e.task for e in experiments()])
 def test_every_case_is_what_ntm_eval_measures(make_run: MakeRun, task: str) -> None:
     run = make_run(task)
     model, _ = run.load_model()
     measured = evaluate_run(run, EFFORT, quietly)
-    assert [case["at"] for case in measured["best"]["cases"]] == list(CASES[task])
+    assert [case["at"] for case in measured["best"]["cases"]] == list(experiment_of(task).cases)
     for case in measured["best"]["cases"]:
         expected = evaluate(model, run.settings.task.at(**case["at"]), 5, 3)
         assert case == {"at": case["at"], **expected.to_json()}
-
-
-def test_cases_are_those_of_the_papers_figures() -> None:
-    assert [case["length"] for case in CASES["copy"][1:]] == list(gallery.COPY_LENGTHS)
-    assert list(CASES["repeat-copy"][1:]) == list(gallery.REPEAT_CASES.values())
-    assert [c["items"] for c in CASES["associative-recall"][1:]] == list(gallery.RECALL_ITEMS)
 
 
 def test_best_and_latest_weights_are_told_apart(make_run: MakeRun) -> None:
@@ -59,7 +51,7 @@ def test_weights_that_are_the_best_and_the_latest_are_measured_once(make_run: Ma
     run.save_weights("latest", build_model(run.settings), {"sequences": 2000})
     said: list[str] = []
     measured = evaluate_run(run, EFFORT, said.append)
-    assert len(said) == len(CASES["copy"])
+    assert len(said) == len(experiment_of("copy").cases)
     assert measured["latest"]["cases"] == measured["best"]["cases"]
 
 
@@ -93,12 +85,3 @@ def test_keys_change_with_the_weights_and_with_the_effort(
 def test_cases_have_names() -> None:
     assert case_name({}) == "trained range"
     assert case_name({"length": 20, "repeats": 10}) == "length 20, repeats 10"
-
-
-def test_a_task_that_is_not_the_papers_is_refused(
-    make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = make_run()
-    monkeypatch.delitem(CASES, "copy")
-    with pytest.raises(FolderError, match="a run of copy; results are of the paper's tasks"):
-        evaluation_key(run, EFFORT)

@@ -17,13 +17,11 @@ from ntm.runs import Run
 
 PROGRAM = """
 import sys
-from ntm.figures import gallery
 from ntm.report.measure import Effort
 from ntm.report.pipeline import STAGES, reproduce
 from ntm.report.progress import make_progress
 from tests.report.examples import small_settings
 
-gallery.OPTIMUM_SEQUENCES = 20
 short = dict(sequences=300, report_every=50, validate_every=100, checkpoint_seconds=0.02)
 wanted = [small_settings("copy", model, **short) for model in ("ntm-ff", "lstm")]
 with make_progress(STAGES, sys.stdout) as progress:

@@ -3,13 +3,15 @@
 import pytest
 from tests.report.examples import made_up_record
 
-from ntm.paper.published import bits_text
+from ntm.common.text import bits_text, percent, spread
+from ntm.paper import experiment_of, experiments
 from ntm.report import tables
-from ntm.report.goals import GOALS, goals_table
+from ntm.report.goals import goals_table
 from ntm.report.groups import grouped
-from ntm.report.measure import CASES
 from ntm.report.records import Record
 from ntm.report.table import Table, as_html
+
+OPTIMUM = 131.89
 
 
 def row(table: Table, number: int = 0) -> dict[str, str]:
@@ -26,7 +28,7 @@ def row(table: Table, number: int = 0) -> dict[str, str]:
     ],
 )
 def test_median_and_range(values: list[float], text: str) -> None:
-    assert tables.spread(values, bits_text) == text
+    assert spread(values, bits_text) == text
 
 
 def test_the_trained_range() -> None:
@@ -36,7 +38,7 @@ def test_the_trained_range() -> None:
         made_up_record(seed=1, bits=0.125, latest=0.125, curve=[(1000, 4.0), (3000, 3.0)]),
         made_up_record(seed=2, bits=80.0, latest=90.0, curve=[(1000, 80.0), (3000, 80.0)]),
     ]
-    table = tables.trained_range_table("copy", grouped(records, "copy"))
+    table = tables.trained_range_table(experiment_of("copy"), grouped(records, "copy"))
     assert row(table) == {
         "network": "NTM, feedforward controller",
         "seeds": "0 to 2",
@@ -60,9 +62,9 @@ def test_how_much_was_measured_is_said() -> None:
 
 
 def test_ngrams_are_above_the_optimum_throughout() -> None:
-    curve = [(10_000, 140.0), (30_000, tables.NGRAM_OPTIMUM + 0.9), (50_000, 132.0)]
+    curve = [(10_000, 140.0), (30_000, OPTIMUM + 0.9), (50_000, 132.0)]
     record = made_up_record("ngrams", "lstm", bits=0.75, curve=curve)
-    table = tables.trained_range_table("ngrams", grouped([record], "ngrams"))
+    table = tables.trained_range_table(experiment_of("ngrams"), grouped([record], "ngrams"))
     shown = row(table)
     assert shown["best weights"] == "0.7500"
     assert shown["the paper"] == "4.06"
@@ -73,7 +75,9 @@ def test_ngrams_are_above_the_optimum_throughout() -> None:
 def test_beyond_the_trained_range_with_the_papers_numbers() -> None:
     task = "associative-recall"
     at = {"10": 0.5, "15": 2.0, "20": 9.0}
-    table = tables.beyond_table(task, grouped([made_up_record(task, bits=0.1, at=at)], task))
+    table = tables.beyond_table(
+        experiment_of(task), grouped([made_up_record(task, bits=0.1, at=at)], task)
+    )
     assert table is not None
     items = [f"items {n}" for n in (6, 8, 10, 12, 15, 20)]
     assert table.header[2:] == tuple(items)
@@ -85,16 +89,19 @@ def test_beyond_the_trained_range_with_the_papers_numbers() -> None:
 
 
 def test_what_the_paper_gives_no_number_for_has_no_row_of_its_own() -> None:
-    table = tables.beyond_table("copy", grouped([made_up_record()], "copy"))
+    table = tables.beyond_table(experiment_of("copy"), grouped([made_up_record()], "copy"))
     assert table is not None
     assert [cells[1] for cells in table.rows] == ["bits, here", "without a wrong bit, here"]
-    assert tables.beyond_table("ngrams", grouped([made_up_record("ngrams")], "ngrams")) is None
+    assert (
+        tables.beyond_table(experiment_of("ngrams"), grouped([made_up_record("ngrams")], "ngrams"))
+        is None
+    )
 
 
 def test_every_run_has_a_row_the_failed_ones_too() -> None:
     records = [made_up_record(seed=seed, bits=bits) for seed, bits in ((0, 0.5), (1, 170.0))]
     records += [made_up_record(model="lstm", bits=60.0)]
-    table = tables.runs_table("copy", grouped(records, "copy"))
+    table = tables.runs_table(experiment_of("copy"), grouped(records, "copy"))
     assert [cells[0] for cells in table.rows] == [
         "`copy-ntm-ff-0`", "`copy-ntm-ff-1`", "`copy-lstm-0`",
     ]  # fmt: skip
@@ -106,7 +113,7 @@ def test_every_run_has_a_row_the_failed_ones_too() -> None:
     ("share", "text"), [(1.0, "100 %"), (0.9999, "99.9 %"), (0.995, "99.5 %"), (0.0, "0 %")]
 )
 def test_nothing_is_rounded_up_to_perfect(share: float, text: str) -> None:
-    assert tables.percent(share) == text
+    assert percent(share) == text
 
 
 def finding(value: float, verdict: str) -> dict[str, object]:
@@ -152,8 +159,9 @@ def reached(record: Record) -> dict[str, str]:
 
 
 def test_goals_are_about_what_was_measured() -> None:
-    assert {goal.task for goal in GOALS} == set(CASES)
-    assert all(goal.at in CASES[goal.task] for goal in GOALS)
+    for experiment in experiments():
+        assert experiment.goals
+        assert all(goal.at in experiment.cases for goal in experiment.goals)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +201,7 @@ def test_goals_count_seeds() -> None:
 def test_a_table_as_markdown_and_as_html() -> None:
     table = Table("Title", ("name", "bits", "command"), [("a|b", "1 (0 to 2)", "`x < y`")])
     assert table.as_markdown().splitlines() == [
-        "Title",
+        "**Title**",
         "",
         "| name | bits | command |",
         "| --- | ---: | --- |",
@@ -203,3 +211,15 @@ def test_a_table_as_markdown_and_as_html() -> None:
     assert "<code>x &lt; y</code>" in page
     assert '<td class="number">1 <span class="range">(0 to 2)</span></td>' in page
     assert as_html('<b> & "') == "&lt;b&gt; &amp; &quot;"
+
+
+def test_a_table_as_aligned_text() -> None:
+    table = Table("Title", ("name", "bits"), [("a", "1,000"), ("longer", "2")], note="A note.")
+    assert table.as_text().splitlines() == [
+        "Title",
+        "name     bits",
+        "a       1,000",
+        "longer      2",
+        "A note.",
+    ]
+    assert Table("", (), [("a", "b"), ("cc", "d")], texts=2).as_text() == "a   b\ncc  d"

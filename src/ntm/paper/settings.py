@@ -1,23 +1,28 @@
-"""The paper's fifteen networks: its three tables as data, and the settings they give a run.
+"""From experiments to settings: the paper's three tables, its protocol, and ours.
 
 The tables print parameter counts that fit other input and output widths, and more shifts, than the
-text describes. `TABLES` is at those widths, so that sizes can be compared; `paper_settings` trains
-at the text's, with each task's default encoding and three shifts.
+text describes. `paper_tables` is at those widths, so that sizes can be compared; `paper_settings`
+trains at the text's, with each task's default encoding and three shifts.
 
-`settings_for` is what `ntm train` takes: the same networks, trained so that they arrive.
+`settings_for` is what `ntm train` uses: the same networks, trained until they have learned.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from ntm.common.text import unknown
-from ntm.config import NTMConfig
-from ntm.models.family import MODELS, ModelConfig
-from ntm.models.lstm import LSTMConfig
+from ntm.common.text import plain, unknown
+from ntm.models.family import MODELS, ModelConfig, model_class
+from ntm.paper import copy
+from ntm.paper.experiment import Changes, Experiment, Plan, Widths
+from ntm.paper.models import FIXED
+from ntm.paper.parts import ANY_TASK
+from ntm.paper.registry import experiment_of, experiments
 from ntm.runs import OptimiserSettings, Settings, TrainingSettings
-from ntm.runs.settings import fitted, known_task
-from ntm.tasks import Task, make_task
+from ntm.runs.settings import known_task
+from ntm.tasks import Task
+
+_QUICK_REPORTS = 20
 
 
 @dataclass(frozen=True)
@@ -27,183 +32,124 @@ class PaperNetwork:
     task: str
     model: str
     config: ModelConfig
-    """Sizes, at the widths and shifts that the printed parameter count suggests."""
+    """Sizes, at the widths and shifts that the printed parameter count implies."""
     learning_rate: float
     parameters: int
     """The parameter count that the paper prints."""
 
 
-@dataclass(frozen=True)
-class Tuned:
-    """How a task is trained where the paper's protocol is not asked for."""
-
-    sequences: int
-    halve_after: int = 0
-    halve_every: int = 0
-    backward_clip: float = 1.0
-    changes: Mapping[str, str] = field(default_factory=dict)
-    """Any other settings, as they would be typed."""
-
-    def texts(self) -> dict[str, str]:
-        """All of it, as it would be typed."""
-        return {
-            "training.sequences": str(self.sequences),
-            "training.validate_every": "2000",
-            "optimiser.halve_after": str(self.halve_after),
-            "optimiser.halve_every": str(self.halve_every),
-            "optimiser.backward_clip": str(self.backward_clip),
-            **self.changes,
-        }
+def paper_tables() -> list[PaperNetwork]:
+    """The rows of the paper's three tables: one table per model, one row per task."""
+    return [
+        PaperNetwork(
+            experiment.task,
+            model,
+            _config(model, plan, experiment.widths),
+            plan.learning_rate,
+            plan.parameters,
+        )
+        for model in MODELS
+        for experiment in experiments()
+        if (plan := experiment.networks.get(model)) and plan.parameters and experiment.widths
+    ]
 
 
-_SEVEN_SHIFTS = (-3, -2, -1, 0, 1, 2, 3)
-_FOUR_SHIFTS = (-1, 0, 1, 2)
-
-# Inputs, outputs and shifts that the parameter counts suggest.
-_WIDTHS = {
-    "copy": (10, 9, _SEVEN_SHIFTS),
-    "repeat-copy": (8, 7, _SEVEN_SHIFTS),
-    "associative-recall": (8, 6, _SEVEN_SHIFTS),
-    "ngrams": (1, 1, _FOUR_SHIFTS),
-    "priority-sort": (10, 8, _SEVEN_SHIFTS),
-}
-
-# Heads, controller size, controller layers, learning rate, printed parameters.
-_FEEDFORWARD = {
-    "copy": (1, 100, 1, 1e-4, 17_162),
-    "repeat-copy": (1, 100, 1, 1e-4, 16_712),
-    "associative-recall": (4, 256, 1, 1e-4, 146_845),
-    "ngrams": (1, 100, 1, 3e-5, 14_656),
-    "priority-sort": (8, 512, 1, 3e-5, 508_305),
-}
-_LSTM_CONTROLLER = {
-    "copy": (1, 100, 1, 1e-4, 67_561),
-    "repeat-copy": (1, 100, 1, 1e-4, 66_111),
-    "associative-recall": (1, 100, 1, 1e-4, 70_330),
-    "ngrams": (1, 100, 1, 3e-5, 61_749),
-    "priority-sort": (5, 100, 2, 3e-5, 269_038),
-}
-
-# Hidden units of each of three layers, learning rate, printed parameters.
-_LSTM = {
-    "copy": (256, 3e-5, 1_352_969),
-    "repeat-copy": (512, 3e-5, 5_312_007),
-    "associative-recall": (256, 1e-4, 1_344_518),
-    "ngrams": (128, 1e-4, 331_905),
-    "priority-sort": (128, 3e-5, 384_424),
-}
-
-_SHARP_AND_TOGETHER = {"start_spread": 4.0, "start_together": True}
-
-# How the weights begin, of which the paper says nothing, where it matters.
-_STARTS: Mapping[tuple[str, str], Mapping[str, Any]] = {
-    ("copy", "ntm-ff"): {"head_gain": 0.25},
-    ("associative-recall", "ntm-ff"): _SHARP_AND_TOGETHER,
-    ("ngrams", "ntm-ff"): _SHARP_AND_TOGETHER,
-}
-
-# Otherwise than in the paper: gradients are bounded at every step, mostly the rate falls at the
-# end, which is worth more than any number of further sequences, and where noise is most of the
-# cost, weights are averaged. A bound bends the gradient, too, so some networks let it go once they
-# are past the collapses of the beginning. docs/learning.md has the numbers.
-_COPY = Tuned(20_000)
-_REPEAT_COPY = Tuned(100_000, halve_after=50_000, halve_every=10_000, backward_clip=10)
-_TWICE_THE_RATE = {"optimiser.learning_rate": "2e-4"}
-_AVERAGED = {"training.average_share": "0.1"}
-_CLIP_TO_25_000 = {"optimiser.backward_clip_until": "25000"}
-_SORT = {
-    "optimiser.learning_rate": "1e-4",
-    "training.batch_size": "16",
-    "training.validate_every": "10000",
-    "optimiser.backward_clip_until": "1310000",
-    **_AVERAGED,
-}
-_NGRAMS = {"optimiser.learning_rate": "1e-4", "model.start_memory": "random"}
-_TUNED = {
-    ("copy", "ntm-ff"): _COPY,
-    ("copy", "ntm-lstm"): Tuned(20_000, 12_000, 2_000, changes=_TWICE_THE_RATE),
-    ("repeat-copy", "ntm-ff"): _REPEAT_COPY,
-    ("repeat-copy", "ntm-lstm"): _REPEAT_COPY,
-    ("associative-recall", "ntm-ff"): Tuned(50_000, 25_000, 5_000, changes=_CLIP_TO_25_000),
-    ("associative-recall", "ntm-lstm"): Tuned(300_000, halve_after=200_000, halve_every=15_000),
-    ("ngrams", "ntm-ff"): Tuned(400_000, 300_000, 20_000, changes=_NGRAMS | _AVERAGED),
-    ("ngrams", "ntm-lstm"): Tuned(100_000, 60_000, 10_000, changes=_NGRAMS),
-    ("priority-sort", "ntm-ff"): Tuned(1_800_000, 450_000, 400_000, 10, _SORT),
-    ("priority-sort", "ntm-lstm"): Tuned(180_000, halve_after=130_000, halve_every=12_000),
-}
-
-# How far the learning curves of the paper's figures go.
-_SEQUENCES = {"repeat-copy": 500_000}
+def paper_network(task: str, model: str) -> PaperNetwork | None:
+    """The row for a task and a model; None if the paper has none."""
+    rows = (row for row in paper_tables() if (row.task, row.model) == (task, model))
+    return next(rows, None)
 
 
-def _ntm(task: str, model: str) -> PaperNetwork:
-    feedforward = model == "ntm-ff"
-    row = (_FEEDFORWARD if feedforward else _LSTM_CONTROLLER)[task]
-    heads, size, layers, learning_rate, parameters = row
-    inputs, outputs, shifts = _WIDTHS[task]
-    config = NTMConfig(
-        inputs,
-        outputs,
-        controller="feedforward" if feedforward else "lstm",
-        controller_size=size,
-        controller_layers=layers,
-        memory_locations=128,
-        memory_width=20,
-        read_heads=heads,
-        write_heads=heads,
-        shifts=shifts,
-    )
-    return PaperNetwork(task, model, config, learning_rate, parameters)
-
-
-def _lstm(task: str) -> PaperNetwork:
-    size, learning_rate, parameters = _LSTM[task]
-    inputs, outputs, _ = _WIDTHS[task]
-    config = LSTMConfig(inputs, outputs, hidden_size=size, layers=3)
-    return PaperNetwork(task, "lstm", config, learning_rate, parameters)
-
-
-TABLES: tuple[PaperNetwork, ...] = (
-    *(_ntm(task, "ntm-ff") for task in _FEEDFORWARD),
-    *(_ntm(task, "ntm-lstm") for task in _LSTM_CONTROLLER),
-    *(_lstm(task) for task in _LSTM),
-)
-
-
-def paper_network(task: str, model: str) -> PaperNetwork:
-    """The row of the tables for a task and a model."""
-    for network in TABLES:
-        if (network.task, network.model) == (task, model):
-            return network
-    if model not in MODELS:
-        raise ValueError(unknown("model", model, MODELS))
-    raise ValueError(unknown("task in the paper", task, _WIDTHS))
-
-
-def paper_settings(task: str | Task, model: str = "ntm-ff") -> Settings:
+def paper_settings(task: str | Task, model: str = MODELS[0]) -> Settings:
     """The paper's own settings for a task and a model; a task of yours gets those of copy.
 
     How the weights begin, which the paper does not say, is ours.
     """
-    if isinstance(task, str):
-        known_task(task)
-        task = make_task(task)
-    network = paper_network(task.name if task.name in _WIDTHS else "copy", model)
-    config = fitted(network.config, task)
-    if isinstance(config, NTMConfig):
-        starts = _STARTS.get((network.task, model), {})
-        config = replace(config, shifts=(-1, 0, 1), **starts)
-    return Settings(
-        task,
-        config,
-        OptimiserSettings(learning_rate=network.learning_rate),
-        TrainingSettings(sequences=_SEQUENCES.get(task.name, 1_000_000)),
-    )
+    return _settings(task, model)[0]
 
 
-def settings_for(task: str | Task, model: str = "ntm-ff") -> Settings:
+def settings_for(task: str | Task, model: str = MODELS[0]) -> Settings:
     """The settings that we train a network with; the baseline's are the paper's."""
-    settings = paper_settings(task, model)
-    if model == "lstm":
-        return settings
-    return settings.changed(_TUNED.get((settings.task.name, model), _COPY).texts())
+    settings, plan = _settings(task, model)
+    return changed(settings, plan.tuned)
+
+
+def changed(settings: Settings, changes: Changes) -> Settings:
+    """Settings with others in place of some."""
+    flat = {f"{part}.{name}": value for part in changes for name, value in changes[part].items()}
+    return settings.changed({key: plain(value) for key, value in flat.items()})
+
+
+def select(
+    tasks: Iterable[str] | None = None, models: Iterable[str] | None = None
+) -> list[tuple[str, str]]:
+    """Tasks and models of the experiments, in their order; None means all."""
+    chosen = _known("task with an experiment", tasks, [e.task for e in experiments()])
+    return [(task, model) for task in chosen for model in _known("model", models, MODELS)]
+
+
+def full_runs(networks: Iterable[tuple[str, str]], seeds: int = 1) -> list[Settings]:
+    """The settings of `ntm train` for these tasks and models, for seeds 0 to seeds - 1."""
+    if seeds < 1:
+        raise ValueError(f"seeds must be at least 1; got {seeds}.")
+    return [
+        changed(settings_for(*network), {"training": {"seed": seed}})
+        for network in networks
+        for seed in range(seeds)
+    ]
+
+
+def quick_runs(networks: Iterable[tuple[str, str]], seeds: int = 1) -> list[Settings]:
+    """The same trained for a few minutes in all: too short for the paper's results."""
+    return [changed(settings, _quick(settings)) for settings in full_runs(networks, seeds)]
+
+
+def _quick(settings: Settings) -> Changes:
+    plan = _plan(experiment_of(settings.task.name), settings.model_name)
+    training = {
+        "sequences": plan.quick,
+        "batch_size": plan.quick_batch,
+        "report_every": plan.quick // _QUICK_REPORTS,
+        "validate_every": plan.quick // 4,
+        "checkpoint_seconds": 10,
+    }
+    return {"training": training}
+
+
+def _known(what: str, names: Iterable[str] | None, known: Iterable[str]) -> list[str]:
+    """The names in the order of `known`, each of which must be one."""
+    known = list(known)
+    wanted = known if names is None else list(names)
+    for name in wanted:
+        if name not in known:
+            raise ValueError(unknown(what, name, known))
+    return [name for name in known if name in wanted]
+
+
+def _settings(task: str | Task, model: str) -> tuple[Settings, Plan]:
+    if isinstance(task, str):
+        task = known_task(task)()
+    experiment = experiment_of(task.name)
+    plan = _plan(experiment, model)
+    config = _config(model, plan, Widths(task.input_size, task.output_size, (-1, 0, 1)))
+    rate = OptimiserSettings(learning_rate=plan.learning_rate)
+    settings = Settings(task, config, rate, TrainingSettings(sequences=experiment.sequences))
+    return changed(settings, {"model": plan.start}), plan
+
+
+def _plan(experiment: Experiment, model: str) -> Plan:
+    """How a model is trained on a task: as its experiment says, or else as on copy."""
+    model_class(model)  # which refuses an unknown name in a sentence
+    if model in experiment.networks:
+        return experiment.networks[model]
+    plan = copy.EXPERIMENT.networks.get(model, Plan(tuned=ANY_TASK))
+    return replace(plan, tuned=ANY_TASK if plan.tuned else {})
+
+
+def _config(model: str, plan: Plan, widths: Widths) -> ModelConfig:
+    kind: Any = model_class(model)
+    chosen = {**FIXED[model], **plan.sizes}
+    if "shifts" in {f.name for f in fields(kind)}:
+        chosen["shifts"] = widths.shifts
+    config: ModelConfig = kind(widths.inputs, widths.outputs, **chosen)
+    return config

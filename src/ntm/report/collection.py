@@ -12,9 +12,10 @@ from typing import Any
 
 from ntm.bench.results import machine
 from ntm.bench.timing import threads
-from ntm.figures.gallery import FIGURES, draw_figures
+from ntm.figures.gallery import draw_figures, figures_of
+from ntm.paper.models import WITH_HEADS
 from ntm.report import measure
-from ntm.report.layout import Results
+from ntm.report.layout import Results, figure_title
 from ntm.report.measure import Effort
 from ntm.report.progress import Progress
 from ntm.report.readme import write_readme
@@ -22,18 +23,6 @@ from ntm.report.records import is_up_to_date, store_measured, store_run
 from ntm.runs import FolderError, Run
 
 STAGES = ("evaluate", "analyse", "draw", "report")
-
-
-def find_runs(folders: Iterable[str | Path]) -> list[Run]:
-    """The runs in folders: each is one, or holds some."""
-    runs = []
-    for folder in map(Path, folders):
-        inside = sorted(file.parent for file in folder.glob("*/config.json"))
-        found = [folder] if Run.exists(folder) else inside
-        if not found:
-            raise FolderError(f"{folder} is not a run folder, and no run is in it.")
-        runs += [Run(path) for path in found]
-    return runs
 
 
 def collect(runs: Sequence[Run], out: str | Path, effort: Effort, progress: Progress) -> Results:
@@ -74,7 +63,7 @@ def _evaluate(runs: Sequence[Run], results: Results, effort: Effort, progress: P
 
 
 def _analyse(runs: Sequence[Run], results: Results, effort: Effort, progress: Progress) -> None:
-    with_heads = [run for run in runs if run.settings.model_name != "lstm"]
+    with_heads = [run for run in runs if run.settings.model_name in WITH_HEADS]
     progress.stage("analyse", len(with_heads))
     for run in with_heads:
         name = run.path.resolve().name
@@ -86,7 +75,7 @@ def _analyse(runs: Sequence[Run], results: Results, effort: Effort, progress: Pr
 
 
 def _draw(runs: Sequence[Run], results: Results, progress: Progress) -> None:
-    progress.stage("draw", len(FIGURES))
+    progress.stage("draw", len(figures_of(run.settings.task.name for run in runs)))
     file, key = results.figures / "figures.json", _figures_key(runs)
     if not runs or is_up_to_date(file, key):
         return
@@ -94,9 +83,10 @@ def _draw(runs: Sequence[Run], results: Results, progress: Progress) -> None:
     file.unlink(missing_ok=True)  # what is drawn from here on is not what it says
     drawn = []
     for outcome in draw_figures([run.path for run in runs], results.figures, ["svg"]):
-        progress.doing(f"figure {outcome.number}, {outcome.title}")
+        progress.doing(figure_title(outcome.figure))
         progress.done()
-        drawn.append({"number": outcome.number, "lacking": list(outcome.lacking)})
+        named = {"number": outcome.figure.number, "name": outcome.figure.stem}
+        drawn.append({**named, "lacking": list(outcome.lacking)})
     store_measured(file, key, {"figures": drawn})
 
 

@@ -69,9 +69,10 @@ def run_reproduce(options: argparse.Namespace) -> int:
 def run_results(options: argparse.Namespace) -> int:
     """Measure runs, and make the tables and figures of all results in a folder."""
     _require_matplotlib()
-    from ntm.report.collection import STAGES, collect, find_runs
+    from ntm.report.collection import STAGES, collect
     from ntm.report.measure import Effort
     from ntm.report.progress import make_progress
+    from ntm.runs import find_runs
 
     _require_positive(sequences=options.sequences)
     runs = find_runs(options.runs)
@@ -83,7 +84,7 @@ def run_results(options: argparse.Namespace) -> int:
 
 def _wanted(options: argparse.Namespace) -> list["Settings"]:
     """The settings of the runs that the options mean."""
-    from ntm.report.networks import full_runs, quick_runs, select
+    from ntm.paper import full_runs, quick_runs, select
     from ntm.runs import FolderError
 
     _require_positive(seeds=options.seeds, workers=options.workers)

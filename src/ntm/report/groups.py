@@ -4,12 +4,12 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ntm.figures.style import MODEL_NAMES
+from ntm.common.text import plain
 from ntm.models.family import MODELS
-from ntm.report.networks import PAPER_TASKS
+from ntm.paper import Experiment, experiment_of, experiments, paper_settings, settings_for
+from ntm.paper.models import model_title
 from ntm.report.records import Record
 from ntm.runs import FolderError, Settings
-from ntm.training import paper_settings, settings_for
 
 # What changes no number, or only which weights are kept and how finely the curve is drawn.
 _BOOKKEEPING = {
@@ -26,7 +26,7 @@ _OPTIONS = {
 }
 
 
-class Group(NamedTuple):
+class SeedGroup(NamedTuple):
     """The runs of one network with equal settings, by seed."""
 
     records: Sequence[Record]
@@ -52,7 +52,7 @@ class Group(NamedTuple):
         base, words = _nearest(self.settings)
         changes = departures(self.settings, base)
         listed = ", ".join(f"{key.partition('.')[2]} {value}" for key, value in changes.items())
-        return "; ".join(part for part in (MODEL_NAMES[self.model], words, listed) if part)
+        return "; ".join(part for part in (model_title(self.model), words, listed) if part)
 
     @property
     def seeds(self) -> str:
@@ -73,7 +73,7 @@ class Group(NamedTuple):
         return " ".join([f"ntm train {self.task} --model {self.model}", *options])
 
 
-def grouped(records: Iterable[Record], task: str) -> list[Group]:
+def grouped(records: Iterable[Record], task: str) -> list[SeedGroup]:
     """The groups of a task, in the order of the paper's tables."""
     found: dict[str, list[Record]] = {}
     for record in records:
@@ -83,14 +83,14 @@ def grouped(records: Iterable[Record], task: str) -> list[Group]:
         some.sort(key=lambda record: record.seed)
         _require_different_seeds(some)
     ordered = sorted(found.values(), key=lambda some: _order(some[0]))
-    return [Group(some) for some in ordered]
+    return [SeedGroup(some) for some in ordered]
 
 
-def in_paper_order(records: Iterable[Record]) -> dict[str, list[Group]]:
-    """All groups by task, without the tasks that have none."""
-    some = list(records)
-    by_task = {task: grouped(some, task) for task in PAPER_TASKS}
-    return {task: groups for task, groups in by_task.items() if groups}
+def by_experiment(records: Sequence[Record]) -> list[tuple[Experiment, list[SeedGroup]]]:
+    """All groups by experiment, the paper's first; experiments without runs are left out."""
+    tasks = dict.fromkeys([*(e.task for e in experiments()), *(r.task for r in records)])
+    found = [(experiment_of(task), grouped(records, task)) for task in tasks]
+    return [(experiment, groups) for experiment, groups in found if groups]
 
 
 def changed_settings(settings: Settings, base: Settings) -> dict[str, str]:
@@ -98,7 +98,7 @@ def changed_settings(settings: Settings, base: Settings) -> dict[str, str]:
     ours, theirs = _flat(settings), _flat(base)
     unseen = {"training.checkpoint_seconds", "training.picture_seconds"}
     return {
-        key: typed(value)
+        key: plain(value)
         for key, value in ours.items()
         if value != theirs[key] and key not in unseen
     }
@@ -122,13 +122,6 @@ def _nearest(settings: Settings) -> tuple[Settings, str]:
     if len(departures(settings, paper)) < len(departures(settings, ours)):
         return paper, "the paper's protocol"
     return ours, ""
-
-
-def typed(value: Any) -> str:
-    """A setting as it is given to --set."""
-    if isinstance(value, list | tuple):
-        return ",".join(map(str, value))
-    return str(value).lower() if isinstance(value, bool) or value is None else str(value)
 
 
 def _flat(settings: Settings) -> dict[str, Any]:

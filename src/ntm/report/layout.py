@@ -4,18 +4,9 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ntm.figures.gallery import FIGURES
+from ntm.paper.experiment import FigureSpec
 from ntm.report.records import FORMAT, Record, read_records
 from ntm.runs.files import write_atomically
-
-FIGURE_TASKS = {
-    "copy": range(3, 7),
-    "repeat-copy": range(7, 10),
-    "associative-recall": range(10, 13),
-    "ngrams": range(13, 16),
-    "priority-sort": range(16, 19),
-}
-"""The numbers of the paper's figures that are about each task."""
 
 
 class Results(NamedTuple):
@@ -47,10 +38,9 @@ class Results(NamedTuple):
         """What is known of the runs, by name."""
         return read_records(self.data)
 
-    def figure(self, number: int) -> Path:
-        """Where a figure of the paper is, or would be."""
-        title = list(FIGURES)[number - 1].replace(" ", "-")
-        return self.figures / f"figure-{number:02d}-{title}.svg"
+    def figure(self, figure: FigureSpec) -> Path:
+        """Where a figure is, or would be."""
+        return self.figures / f"{figure.stem}.svg"
 
     def write_machine(self, facts: dict[str, Any]) -> None:
         """Remember what the results were measured on."""
@@ -69,9 +59,9 @@ class Results(NamedTuple):
         return self.data / "machine.json"
 
 
-def figure_title(number: int) -> str:
-    """What a figure of the paper shows."""
-    title = list(FIGURES)[number - 1]
+def figure_title(figure: FigureSpec) -> str:
+    """What a figure shows, with its number in the paper: Figure 13: n-gram learning curves."""
+    title = figure.name
     for name, written in (("lstm", "LSTM"), ("ntm", "NTM"), ("ngram", "n-gram")):
         title = title.replace(name, written)
-    return title
+    return title if figure.number is None else f"Figure {figure.number}: {title}"

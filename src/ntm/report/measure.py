@@ -1,33 +1,17 @@
 """All that is measured of one run: its costs within and beyond training, and what its heads do."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from ntm.evaluation import analyse, evaluate
-from ntm.runs import FolderError, Run, RunError
+from ntm.paper import experiment_of
+from ntm.paper.experiment import Case, case_name
+from ntm.runs import Run, RunError
 from ntm.runs.folder import Weights
 
-Axes = dict[str, int]
 Json = dict[str, Any]
-
-TRAINED_RANGE: Axes = {}
-CASES: dict[str, tuple[Axes, ...]] = {
-    "copy": (TRAINED_RANGE, *({"length": length} for length in (10, 20, 30, 50, 120))),
-    "repeat-copy": (
-        TRAINED_RANGE,
-        {"length": 20, "repeats": 10},
-        {"length": 10, "repeats": 20},
-    ),
-    "associative-recall": (
-        TRAINED_RANGE,
-        *({"items": items} for items in (6, 8, 10, 12, 15, 20)),
-    ),
-    "ngrams": (TRAINED_RANGE,),
-    "priority-sort": (TRAINED_RANGE,),
-}
-"""What each task is evaluated at: the range it is trained on, and every axis the paper names."""
 
 WEIGHTS: tuple[Weights, ...] = ("best", "latest")
 
@@ -94,19 +78,9 @@ def analyse_run(run: Run, effort: Effort) -> Json:
     return analyse(model, run.settings.task, effort.watched, effort.seed).to_json()
 
 
-def cases(run: Run) -> tuple[Axes, ...]:
-    """What a run is evaluated at; its task must be one of the paper's."""
-    task = run.settings.task.name
-    if task not in CASES:
-        raise FolderError(
-            f"{run.path} is a run of {task}; results are of the paper's tasks: {', '.join(CASES)}."
-        )
-    return CASES[task]
-
-
-def case_name(axes: Mapping[str, int]) -> str:
-    """A case in words: trained range, length 120."""
-    return ", ".join(f"{axis} {value}" for axis, value in axes.items()) or "trained range"
+def cases(run: Run) -> tuple[Case, ...]:
+    """What a run is evaluated at."""
+    return experiment_of(run.settings.task.name).cases
 
 
 def weights_digests(run: Run) -> dict[str, str]:
@@ -120,8 +94,8 @@ def weights_digests(run: Run) -> dict[str, str]:
 
 
 def _case(
-    model: Any, run: Run, axes: Axes, effort: Effort, note: Callable[[str], None], weights: str
+    model: Any, run: Run, axes: Case, effort: Effort, note: Callable[[str], None], weights: str
 ) -> Json:
     note(f"{run.path.name}, {weights}, {case_name(axes)}")
     task = run.settings.task.at(**axes)
-    return {"at": axes, **evaluate(model, task, effort.sequences, effort.seed).to_json()}
+    return {"at": dict(axes), **evaluate(model, task, effort.sequences, effort.seed).to_json()}

@@ -5,20 +5,22 @@ import html
 import json
 from collections.abc import Iterable, Sequence
 from importlib import resources
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ntm.common.text import duration
+from ntm.paper import settings_for
+from ntm.paper.experiment import Experiment, FigureSpec
+from ntm.paper.machine import MACHINE
 from ntm.report import captions, tables
 from ntm.report.goals import goals_table
-from ntm.report.groups import Group, in_paper_order
-from ntm.report.layout import FIGURE_TASKS, Results, figure_title
+from ntm.report.groups import SeedGroup, by_experiment
+from ntm.report.layout import Results, figure_title
 from ntm.report.records import Record
 from ntm.report.table import Table, as_html
 from ntm.runs.files import write_atomically
-from ntm.training import settings_for
 
 TITLE = "Neural Turing Machines, reproduced"
-_DIAGRAMS = (1, 2)
 
 
 class Section(NamedTuple):
@@ -40,16 +42,16 @@ def write_report(results: Results, failures: Sequence[str] = ()) -> None:
 def report(results: Results, failures: Sequence[str] = ()) -> str:
     """The page as text."""
     records = results.records()
-    by_task = in_paper_order(records)
-    groups = [group for some in by_task.values() for group in some]
+    found = by_experiment(records)
+    groups = [group for _, some in found for group in some]
     sections = [
         Section(
             "goals",
             "Goals",
             _paragraphs(tables.HOW_TO_READ) + goals_table(records).as_html(),
         ),
-        *(_task_section(results, task, some) for task, some in by_task.items()),
-        Section("machine", "The machine of the paper", _figures(results, _DIAGRAMS, records)),
+        *(_task_section(results, experiment, some) for experiment, some in found),
+        Section("machine", MACHINE.title, _figures(results, MACHINE, records)),
         Section("settings", "Settings and seeds", tables.settings_table(groups).as_html()),
         Section("computer", "Computer and time", _computer(results, records)),
     ]
@@ -101,18 +103,18 @@ def _section(section: Section) -> str:
     return f'<section id="{section.anchor}">\n<h2>{title}</h2>\n{section.body}\n</section>'
 
 
-def _task_section(results: Results, task: str, groups: Sequence[Group]) -> Section:
+def _task_section(results: Results, experiment: Experiment, groups: Sequence[SeedGroup]) -> Section:
     records = [record for group in groups for record in group.records]
-    beyond = tables.beyond_table(task, groups)
+    beyond = tables.beyond_table(experiment, groups)
     heads = [table for group in groups if (table := tables.heads_table(group)) is not None]
     body = [
-        _titled("The trained range", [tables.trained_range_table(task, groups)]),
+        _titled("The trained range", [tables.trained_range_table(experiment, groups)]),
         _titled("Beyond the trained range", [] if beyond is None else [beyond]),
-        "<h3>Figures</h3>" + _figures(results, FIGURE_TASKS[task], records),
+        "<h3>Figures</h3>" + _figures(results, experiment, records),
         _titled("What the heads do", heads),
-        _titled("Every run", [tables.runs_table(task, groups)]),
+        _titled("Every run", [tables.runs_table(experiment, groups)]),
     ]
-    return Section(task, tables.TITLES[task], "\n".join(part for part in body if part))
+    return Section(experiment.task, experiment.title, "\n".join(part for part in body if part))
 
 
 def _titled(title: str, some: Iterable[Table]) -> str:
@@ -120,33 +122,43 @@ def _titled(title: str, some: Iterable[Table]) -> str:
     return f"<h3>{html.escape(title)}</h3>\n{shown}" if shown else ""
 
 
-def _figures(results: Results, numbers: Iterable[int], records: Sequence[Record]) -> str:
+def _figures(results: Results, experiment: Experiment, records: Sequence[Record]) -> str:
     lacking = _lacking(results)
-    return "\n".join(_figure(results, n, records, lacking.get(n, [])) for n in numbers)
+    return "\n".join(
+        _figure(
+            results.figure(figure),
+            figure,
+            captions.numbers_beside(experiment, figure, records),
+            lacking.get(figure.number or figure.stem, []),
+        )
+        for figure in experiment.figures
+    )
 
 
-def _figure(
-    results: Results, number: int, records: Sequence[Record], lacking: Sequence[str]
-) -> str:
-    file, name = results.figure(number), f"Figure {number}: {figure_title(number)}"
+def _figure(file: Path, figure: FigureSpec, tables: Iterable[Table], lacking: Iterable[str]) -> str:
+    name = figure_title(figure)
     picture = '<p class="missing">Not drawn.</p>'
     if file.exists():
         content = base64.b64encode(file.read_bytes()).decode()
         picture = f'<img alt="{name}" src="data:image/svg+xml;base64,{content}">'
-    numbers = "".join(table.as_html() for table in captions.numbers_beside(number, records))
+    caption = f"<p><b>The paper:</b> {as_html(figure.caption)}</p>" if figure.caption else ""
+    numbers = "".join(table.as_html() for table in tables)
     needs = "".join(f'<p class="missing">Lacking: {as_html(need)}</p>' for need in lacking)
     return (
-        f'<figure class="picture" id="figure-{number}">\n{picture}\n<figcaption>'
-        f"<h4>{html.escape(name)}</h4><p><b>The paper:</b> {as_html(captions.CAPTIONS[number])}</p>"
-        f"{numbers}{needs}</figcaption>\n</figure>"
+        f'<figure class="picture" id="{_anchor(figure)}">\n{picture}\n<figcaption>'
+        f"<h4>{html.escape(name)}</h4>{caption}{numbers}{needs}</figcaption>\n</figure>"
     )
 
 
-def _lacking(results: Results) -> dict[int, list[str]]:
-    """What each figure would have needed."""
+def _anchor(figure: FigureSpec) -> str:
+    return figure.stem if figure.number is None else f"figure-{figure.number}"
+
+
+def _lacking(results: Results) -> dict[int | str, list[str]]:
+    """What each figure would have needed, by its number or, if it has none, its name."""
     file = results.figures / "figures.json"
     drawn: list[dict[str, Any]] = json.loads(file.read_bytes())["figures"] if file.exists() else []
-    return {figure["number"]: figure["lacking"] for figure in drawn}
+    return {figure["number"] or figure["name"]: figure["lacking"] for figure in drawn}
 
 
 def _shortness(records: Sequence[Record]) -> str:

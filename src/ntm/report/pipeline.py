@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ntm.report.collection import STAGES as MEASURING
-from ntm.report.collection import collect, find_runs
+from ntm.report.collection import collect
 from ntm.report.layout import Results
 from ntm.report.measure import Effort
-from ntm.report.networks import run_name
 from ntm.report.page import write_report
 from ntm.report.progress import Progress, Silent
-from ntm.runs import Run, RunError, Settings
+from ntm.runs import Run, RunError, Settings, find_runs, run_name
 from ntm.scale import Job, execute
 
 STAGES = ("train", *MEASURING)

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+from ntm.paper.experiment import Experiment
 from ntm.report import tables
 from ntm.report.goals import goals_table
-from ntm.report.groups import Group, in_paper_order
-from ntm.report.layout import FIGURE_TASKS, Results, figure_title
+from ntm.report.groups import SeedGroup, by_experiment
+from ntm.report.layout import Results, figure_title
 from ntm.runs.files import write_atomically
 
 _INTRODUCTION = """# Results
@@ -27,8 +28,8 @@ def readme(results: Results) -> str:
     if records:
         parts += [tables.how_measured(records), tables.HOW_TO_READ]
         parts += ["## Goals", goals_table(records).as_markdown()]
-    for task, groups in in_paper_order(records).items():
-        parts += _task(results, task, groups)
+    for experiment, groups in by_experiment(records):
+        parts += _task(results, experiment, groups)
     if not records:
         parts.append("There are no runs here yet.")
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -44,14 +45,15 @@ def _machine(results: Results) -> str:
     )
 
 
-def _task(results: Results, task: str, groups: Sequence[Group]) -> list[str]:
-    beyond = tables.beyond_table(task, groups)
-    parts = [f"## {tables.TITLES[task]}", tables.trained_range_table(task, groups).as_markdown()]
+def _task(results: Results, experiment: Experiment, groups: Sequence[SeedGroup]) -> list[str]:
+    beyond = tables.beyond_table(experiment, groups)
+    trained = tables.trained_range_table(experiment, groups)
+    parts = [f"## {experiment.title}", trained.as_markdown()]
     if beyond is not None:
         parts += ["Beyond the trained range:", beyond.as_markdown()]
-    parts += ["Every run:", tables.runs_table(task, groups).as_markdown()]
-    for number in FIGURE_TASKS[task]:
-        file = results.figure(number)
+    parts += ["Every run:", tables.runs_table(experiment, groups).as_markdown()]
+    for figure in experiment.figures:
+        file = results.figure(figure)
         if file.exists():
-            parts.append(f"![Figure {number}: {figure_title(number)}](figures/{file.name})")
+            parts.append(f"![{figure_title(figure)}](figures/{file.name})")
     return parts

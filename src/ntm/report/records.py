@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ntm.report.measure import WEIGHTS, Axes, Json
+from ntm.paper.experiment import Case
+from ntm.report.measure import WEIGHTS, Json
 from ntm.runs import Run, RunError, Settings, read_metrics
 from ntm.runs.files import write_atomically
 
@@ -83,7 +84,7 @@ class Record:
         """The validation cost that chose its best weights; infinite if none was measured."""
         return float(self._weights("best").get("validation_bits", np.inf))
 
-    def at(self, axes: Axes, weights: str = "best") -> Json:
+    def at(self, axes: Case, weights: str = "best") -> Json:
         """The evaluation at a case of its task."""
         for case in self._weights(weights)["cases"]:
             if case["at"] == axes:

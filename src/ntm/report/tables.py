@@ -1,30 +1,17 @@
 """The tables: the paper's numbers, ours over all seeds, and what it took. From records alone."""
 
 import statistics
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
 
-from ntm.common.text import duration
-from ntm.figures.style import MODEL_NAMES
+from ntm.common.text import bits_text, duration, percent, spread
+from ntm.models.family import ModelConfig
 from ntm.models.lstm import LSTMConfig
-from ntm.paper import published
-from ntm.paper.published import bits_text
-from ntm.report.groups import Group, paper_departures
-from ntm.report.measure import CASES, TRAINED_RANGE, Axes, case_name
+from ntm.paper import experiment_of, paper_network, published
+from ntm.paper.experiment import TRAINED_RANGE, Case, Experiment, case_name
+from ntm.paper.models import model_title
+from ntm.report.groups import SeedGroup, paper_departures
 from ntm.report.records import Record
 from ntm.report.table import COMMAND, Table
-from ntm.training import paper_network
-
-TITLES = {
-    "copy": "Copy",
-    "repeat-copy": "Repeat copy",
-    "associative-recall": "Associative recall",
-    "ngrams": "Dynamic n-grams",
-    "priority-sort": "Priority sort",
-}
-NGRAM_OPTIMUM = 131.89
-"""Bits per n-gram sequence that the optimal estimator pays, +- 0.11: the mean of 100,000."""
-
 
 HOW_TO_READ = """\
 Numbers are the median over all seeds, none left out, with the lowest and the highest in brackets.
@@ -42,93 +29,76 @@ def how_measured(records: Iterable[Record]) -> str:
     return f"Each cost is the mean over {some} fresh sequences, the same ones for every run."
 
 
-class Threshold(NamedTuple):
-    """A cost that a learning curve has to fall below."""
-
-    bits: float
-    window: int = 1000
-    """Sequences over which the cost is averaged."""
-
-
-THRESHOLDS = {
-    "copy": Threshold(0.01),
-    "repeat-copy": Threshold(0.1),
-    "associative-recall": Threshold(0.01),
-    # So many, because what n-gram sequences cost varies by 36 bits from one to the next.
-    "ngrams": Threshold(1.0, 20_000),
-    "priority-sort": Threshold(15.0),
-}
-
-
-def cost(record: Record, at: Axes = TRAINED_RANGE, weights: str = "best") -> float:
-    """Mean bits per sequence; for n-grams, above the optimum on the same sequences."""
+def cost(record: Record, at: Case = TRAINED_RANGE, weights: str = "best") -> float:
+    """Mean bits per sequence; where the optimum is known, above it on the same sequences."""
     case = record.at(at, weights)
-    return float(case["bits_above_optimal" if record.task == "ngrams" else "mean_bits"])
+    return float(case["bits_above_optimal" if "bits_above_optimal" in case else "mean_bits"])
 
 
-def needed(record: Record, threshold: Threshold) -> int | None:
-    """Sequences until the learning curve first is below a threshold; None if it never is."""
-    optimum = NGRAM_OPTIMUM if record.task == "ngrams" else 0.0
-    curve = record.curve
-    return published.first_below(
-        curve.sequences, curve.bits - optimum, threshold.bits, threshold.window
-    )
+def share(record: Record, at: Case) -> float:
+    """The share of the sequences without a wrong bit."""
+    return float(record.at(at)["perfect"])
 
 
-def trained_range_table(task: str, groups: Sequence[Group]) -> Table:
+def above_optimum(groups: Sequence[SeedGroup]) -> str:
+    """What is added to "bits" where the optimum of the task is known."""
+    return " above the optimum" if groups[0].settings.task.optimum is not None else ""
+
+
+def needed(record: Record, bits: float, window: int = 1000) -> int | None:
+    """Sequences until the learning curve first is below a cost; None if it never is.
+
+    window: sequences over which it is averaged.
+    """
+    curve, optimum = record.curve, record.settings.task.optimum or 0.0
+    return published.first_below(curve.sequences, curve.bits - optimum, bits, window)
+
+
+def trained_range_table(experiment: Experiment, groups: Sequence[SeedGroup]) -> Table:
     """The cost on the range that the networks are trained on, and what it took."""
-    threshold = THRESHOLDS[task]
-    above = " above the optimum" if task == "ngrams" else ""
+    bits = f"{experiment.threshold:g}"
     header = (
         "network", "seeds", "the paper", "best weights", "latest weights",
-        f"sequences to below {threshold.bits:g}", "in the paper",
+        f"sequences to below {bits}", "in the paper",
         "sequences seen", "the paper there", "time per run", COMMAND,
     )  # fmt: skip
     note = (
-        f"Bits per sequence{above}. Below {threshold.bits:g}: where the mean cost of "
-        f"{threshold.window:,} training sequences first is lower; a later rise does not count."
+        f"Bits per sequence{above_optimum(groups)}. Below {bits}: where the mean cost "
+        f"of {experiment.window:,} training sequences first is lower; a later rise does not count."
     )
-    rows = [_trained_range_row(group, threshold) for group in groups]
+    rows = [_trained_range_row(experiment, group) for group in groups]
     return Table("", header, rows, texts=2, note=note)
 
 
-def beyond_table(task: str, groups: Sequence[Group]) -> Table | None:
-    """The costs beyond the trained range, beside the paper's; None if there is none."""
-    beyond = [at for at in CASES[task] if at != TRAINED_RANGE]
-    if not beyond:
+def beyond_table(experiment: Experiment, groups: Sequence[SeedGroup]) -> Table | None:
+    """The costs beyond the trained range, beside the paper's; None if there are none."""
+    cases = experiment.beyond
+    if not cases:
         return None
     rows = []
     for group in groups:
-        if published := _published(task, group.model, beyond):
-            rows.append((group.name, "bits, the paper", *published))
-        bits = (spread([cost(r, at) for r in group.records], bits_text) for at in beyond)
-        right = (spread([share(r, at) for r in group.records], percent) for at in beyond)
-        rows.append((group.name, "bits, here", *bits))
+        readings = [published.cost_of_case(group.task, group.model, case) for case in cases]
+        if any(readings):
+            rows.append((group.name, "bits, the paper", *map(known, readings)))
+        rows.append((group.name, "bits, here", *(costs_text(group, case) for case in cases)))
+        right = (spread([share(r, case) for r in group.records], percent) for case in cases)
         rows.append((group.name, "without a wrong bit, here", *right))
-    return Table("", ("network", "", *map(case_name, beyond)), rows, texts=2)
+    return Table("", ("network", "", *map(case_name, cases)), rows, texts=2)
 
 
-def runs_table(task: str, groups: Sequence[Group]) -> Table:
+def costs_text(group: SeedGroup, at: Case = TRAINED_RANGE, weights: str = "best") -> str:
+    """The costs of a group in words: the median and the range."""
+    return spread([cost(record, at, weights) for record in group.records], bits_text)
+
+
+def runs_table(experiment: Experiment, groups: Sequence[SeedGroup]) -> Table:
     """Every run, the failed ones too."""
-    beyond = [at for at in CASES[task] if at != TRAINED_RANGE]
+    beyond = experiment.beyond
     header = (
         "run", "sequences", "time", "validation", "best weights at", "best weights",
         "latest weights", *map(case_name, beyond),
     )  # fmt: skip
-    rows = [
-        (
-            f"`{record.name}`",
-            f"{record.sequences:,}",
-            duration(record.seconds),
-            bits_text(record.validation_bits) if record.validation_bits < float("inf") else "",
-            f"{record.best_at:,}",
-            bits_text(cost(record)),
-            bits_text(cost(record, weights="latest")),
-            *(f"{bits_text(cost(record, at))} ({percent(share(record, at))})" for at in beyond),
-        )
-        for group in groups
-        for record in group.records
-    ]
+    rows = [_run_row(record, beyond) for group in groups for record in group.records]
     note = "Validation: the cost that chose the best weights, in bits per sequence." + (
         " Beyond the trained range: bits (share without a wrong bit), best weights."
         if beyond
@@ -137,22 +107,34 @@ def runs_table(task: str, groups: Sequence[Group]) -> Table:
     return Table("", header, rows, note=note)
 
 
-def heads_table(group: Group) -> Table | None:
+def _run_row(record: Record, beyond: Sequence[Case]) -> tuple[str, ...]:
+    return (
+        f"`{record.name}`",
+        f"{record.sequences:,}",
+        duration(record.seconds),
+        bits_text(record.validation_bits) if record.validation_bits < float("inf") else "",
+        f"{record.best_at:,}",
+        bits_text(cost(record)),
+        bits_text(cost(record, weights="latest")),
+        *(f"{bits_text(cost(record, at))} ({percent(share(record, at))})" for at in beyond),
+    )
+
+
+def heads_table(group: SeedGroup) -> Table | None:
     """What the heads do beside the paper's claims, over all seeds; None for an LSTM."""
     analyses = [record.analysis for record in group.records if record.analysis is not None]
     if not analyses:
         return None
     rows = []
-    for number, first in enumerate(analyses[0]["findings"]):
-        findings = [analysis["findings"][number] for analysis in analyses]
-        verdicts = [finding["verdict"] for finding in findings]
+    for findings in zip(*(analysis["findings"] for analysis in analyses), strict=True):
+        first = findings[0]
         rows.append(
             (
                 first["name"],
-                f'"{first["claim"]}"',
+                f'"{first["claim"]}"' if first["claim"] else "",
                 first["measures"],
                 spread([finding["value"] for finding in findings], "{:.3f}".format),
-                _verdict(verdicts),
+                _verdict([finding["verdict"] for finding in findings]),
             )
         )
     header = ("finding", "the paper's words", "measured", "value", "verdict")
@@ -160,81 +142,69 @@ def heads_table(group: Group) -> Table | None:
     return Table(group.name, header, rows, texts=3, note=note)
 
 
-def settings_table(groups: Iterable[Group]) -> Table:
+def settings_table(groups: Iterable[SeedGroup]) -> Table:
     """The sizes and settings of every network."""
-    rows = []
-    for group in groups:
-        settings, printed = group.settings, paper_network(group.task, group.model)
-        changes = paper_departures(settings)
-        rows.append(
-            (
-                TITLES[group.task],
-                MODEL_NAMES[group.model],
-                _sizes(group),
-                ", ".join(f"`{key}={value}`" for key, value in changes.items()) or "none",
-                f"{settings.optimiser.learning_rate:g}",
-                str(settings.training.batch_size),
-                f"{settings.training.sequences:,}",
-                f"{printed.parameters:,}",
-                group.seeds,
-            )
-        )
     header = (
         "task", "network", "sizes", "departures from the paper's settings", "learning rate",
         "batch size", "sequences", "parameters, the paper", "seeds",
     )  # fmt: skip
-    return Table("", header, rows, texts=4)
+    return Table("", header, [_settings_row(group) for group in groups], texts=4)
 
 
-def spread(values: Sequence[float], text: Callable[[float], str]) -> str:
-    """The median and the range of some values; if they look the same, just that."""
-    middle, low, high = map(text, (statistics.median(values), min(values), max(values)))
-    return middle if low == high else f"{middle} ({low} to {high})"
+def _settings_row(group: SeedGroup) -> tuple[str, ...]:
+    settings, printed = group.settings, paper_network(group.task, group.model)
+    changes = paper_departures(settings)
+    return (
+        experiment_of(group.task).title,
+        model_title(group.model),
+        _sizes(settings.model),
+        ", ".join(f"`{key}={value}`" for key, value in changes.items()) or "none",
+        f"{settings.optimiser.learning_rate:g}",
+        str(settings.training.batch_size),
+        f"{settings.training.sequences:,}",
+        f"{printed.parameters:,}" if printed else "",
+        group.seeds,
+    )
 
 
-def _trained_range_row(group: Group, threshold: Threshold) -> tuple[str, ...]:
+def _trained_range_row(experiment: Experiment, group: SeedGroup) -> tuple[str, ...]:
     task, model, records = group.task, group.model, group.records
-    there = published.paper_needed(task, model, threshold.bits, threshold.window)
     seen = [record.sequences for record in records]
     return (
         group.name,
         group.seeds,
-        str(published.final_cost(task, model)),
-        spread([cost(record) for record in records], bits_text),
-        spread([cost(record, weights="latest") for record in records], bits_text),
-        _needed(records, threshold),
-        "not" if there is None else f"{there:,}",
+        known(published.final_cost(task, model)),
+        costs_text(group),
+        costs_text(group, weights="latest"),
+        _needed(experiment, records),
+        _needed_in_the_paper(experiment, model),
         spread(seen, lambda count: f"{int(count):,}"),
-        str(published.cost_at(task, model, round(statistics.median(seen)))),
+        known(published.cost_at(task, model, round(statistics.median(seen)))),
         spread([record.seconds for record in records], duration),
         f"`{group.command}`",
     )
 
 
-def _needed(records: Sequence[Record], threshold: Threshold) -> str:
-    counts = [needed(record, threshold) for record in records]
+def _needed_in_the_paper(experiment: Experiment, model: str) -> str:
+    if published.final_cost(experiment.task, model) is None:
+        return ""
+    bits, window = experiment.threshold, experiment.window
+    count = published.sequences_needed(experiment.task, model, bits, window)
+    return "not" if count is None else f"{count:,}"
+
+
+def known(reading: published.Reading | None) -> str:
+    """A number of the paper's; empty if it gives none."""
+    return "" if reading is None else str(reading)
+
+
+def _needed(experiment: Experiment, records: Sequence[Record]) -> str:
+    counts = [needed(record, experiment.threshold, experiment.window) for record in records]
     reached = [count for count in counts if count is not None]
     if not reached:
         return "not"
     text = spread(reached, lambda count: f"{int(count):,}")
     return text if len(reached) == len(counts) else f"{text}, {len(reached)} of {len(counts)} seeds"
-
-
-def _published(task: str, model: str, beyond: Sequence[Axes]) -> list[str]:
-    if task != "associative-recall":
-        return []
-    readings = [published.recall_cost(model, at["items"]) for at in beyond]
-    return ["" if reading is None else str(reading) for reading in readings]
-
-
-def share(record: Record, at: Axes) -> float:
-    """The share of the sequences without a wrong bit."""
-    return float(record.at(at)["perfect"])
-
-
-def percent(share: float) -> str:
-    """A share as a percentage, never rounded up to all: 99.97 % is not 100 %."""
-    return f"{int(1000 * share + 1e-9) / 10:g} %"
 
 
 def _verdict(verdicts: Sequence[str]) -> str:
@@ -243,8 +213,7 @@ def _verdict(verdicts: Sequence[str]) -> str:
     return f"holds in {verdicts.count('holds')} of {len(verdicts)}"
 
 
-def _sizes(group: Group) -> str:
-    model = group.settings.model
+def _sizes(model: ModelConfig) -> str:
     if isinstance(model, LSTMConfig):
         return f"{model.layers} layers of {model.hidden_size}"
     layers = f"{model.controller_layers} x " if model.controller_layers > 1 else ""

@@ -8,13 +8,7 @@
 docs/training.md has the whole story.
 """
 
-from ntm.paper.settings import (
-    TABLES,
-    PaperNetwork,
-    paper_network,
-    paper_settings,
-    settings_for,
-)
+from ntm.paper.settings import paper_settings, settings_for
 from ntm.runs import Run, RunError, Settings, Stream
 from ntm.training.loop import Result, train
 from ntm.training.optimiser import GravesRMSprop
@@ -22,9 +16,7 @@ from ntm.training.progress import Progress, make_progress
 from ntm.training.step import Step, TorchStep
 
 __all__ = [
-    "TABLES",
     "GravesRMSprop",
-    "PaperNetwork",
     "Progress",
     "Result",
     "Run",
@@ -34,7 +26,6 @@ __all__ = [
     "Stream",
     "TorchStep",
     "make_progress",
-    "paper_network",
     "paper_settings",
     "settings_for",
     "train",

@@ -1,4 +1,6 @@
-"""Figure 12: the memory during associative recall. Figures 10 and 11 are in `curves`."""
+"""Figure 12: the memory during associative recall."""
+
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -8,7 +10,9 @@ from matplotlib.lines import Line2D
 from ntm.evaluation.recording import Recording
 from ntm.evaluation.weightings import Integers, mean
 from ntm.figures import panels, style
-from ntm.figures.memory_use import MemoryPanels, draw_memory_use, mark_start
+from ntm.figures.memory_use import MemoryPanels, draw_task_memory_use
+from ntm.figures.runs import RunFolders
+from ntm.paper.experiment import Experiment
 from ntm.paper.heads.copying import TIMINGS
 from ntm.paper.heads.recalling import Lookup, follow
 
@@ -20,22 +24,18 @@ _LEGEND = {
 }
 
 
+def memory(experiment: Experiment, runs: RunFolders, models: Sequence[str]) -> Figure:
+    """Figure 12, from runs."""
+    return recall_memory_use(*runs.best(experiment.task, *models).example({"items": 5}))
+
+
 @style.styled
 def recall_memory_use(recording: Recording, write_head: int = 0, read_head: int = 0) -> Figure:
     """Figure 12: where the answer was written and read, and what was stored between the items.
 
     recording: of one sequence of associative recall.
     """
-    figure, parts = draw_memory_use(
-        recording.trace,
-        "NTM memory use during the associative recall task",
-        write_head=write_head,
-        read_head=read_head,
-        scored=recording.scored[:, 0],
-        channels=recording.task.input_channels,
-        rows=panels.locations_in_use(recording, write_head, read_head),
-    )
-    mark_start(parts, int(recording.answer_start[0]))
+    figure, parts = draw_task_memory_use(recording, write_head, read_head)
     pair = (write_head, read_head)
     lookups = [follow(recording, (pair, timing)) for timing in TIMINGS]
     _draw_boxes(parts, recording, max(lookups, key=lambda lookup: mean(lookup.hits)))

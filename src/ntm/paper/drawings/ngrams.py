@@ -1,8 +1,9 @@
 """Figures 14 and 15: predicting the bits of a random source, and the memory behind it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -11,7 +12,31 @@ from ntm.evaluation.recording import Recording
 from ntm.evaluation.weightings import Integers
 from ntm.figures import panels, style
 from ntm.figures.panels import Array
+from ntm.figures.runs import RunFolders
+from ntm.paper.experiment import Experiment
 from ntm.paper.heads.counting import contexts, task_of
+from ntm.runs import block_generator
+from ntm.tasks import NGrams
+
+
+def inference(
+    experiment: Experiment, runs: RunFolders, models: Sequence[str], wanted: Sequence[str]
+) -> Figure:
+    """Figure 14, from runs."""
+    name, task = experiment.task, NGrams()
+    networks = {"NTM": [runs.best(name, *models)], "LSTM": runs.wanted(name, *wanted)}
+    batch = task.sample(1, block_generator("figures", 1))
+    predictions = {"optimal": task.optimal_probabilities(batch)[:, 0, 0].numpy()}
+    for title, some in networks.items():
+        for network in some:
+            logits = network.logits(batch.inputs)[:, 0, 0]
+            predictions[title] = torch.sigmoid(logits).numpy()
+    return ngram_inference(batch.targets[:, 0, 0].numpy(), predictions)
+
+
+def memory(experiment: Experiment, runs: RunFolders, models: Sequence[str]) -> Figure:
+    """Figure 15, from runs."""
+    return ngram_memory_use(*runs.best(experiment.task, *models).example())
 
 
 @style.styled

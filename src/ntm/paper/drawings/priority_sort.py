@@ -7,12 +7,29 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from ntm.evaluation.recording import Recording
+from ntm.evaluation.recording import Recording, record
 from ntm.evaluation.weightings import Flags
 from ntm.figures import panels, style
 from ntm.figures.panels import Array
-from ntm.paper.heads.sorting import LinearFit
+from ntm.figures.runs import RunFolders
+from ntm.paper.experiment import Experiment
+from ntm.paper.heads.sorting import LinearFit, choose_reads, choose_writes, fit_writes
+from ntm.runs import block_generator
 from ntm.tasks import Batch, PrioritySort
+
+
+def example(_experiment: Experiment, _runs: RunFolders) -> Figure:
+    """Figure 16, which needs no runs."""
+    return sort_example(PrioritySort(), PrioritySort().sample(1, block_generator("figures", 1)))
+
+
+def memory(experiment: Experiment, runs: RunFolders, models: Sequence[str]) -> Figure:
+    """Figure 17, from runs."""
+    network = runs.best(experiment.task, *models)
+    recording = record(network.model, network.task)
+    writes, rest = choose_writes(recording)
+    reads, _ = choose_reads(recording, writes)
+    return sort_memory_use(rest.part(0, 1), fit_writes(rest, writes), writes.head, reads.head)
 
 
 @style.styled

@@ -2,22 +2,22 @@
 
 import pytest
 
-from ntm.report.networks import full_runs, quick_runs, run_name, select
-from ntm.training import TABLES, settings_for
+from ntm.paper import full_runs, paper_tables, quick_runs, select, settings_for
+from ntm.runs import run_name
 
 
 def test_all_of_the_papers_networks_in_the_order_of_its_sections() -> None:
     networks = select()
     assert len(networks) == 15
-    assert set(networks) == set(TABLES)
-    assert [network.task for network in networks[::3]] == [
+    assert set(networks) == {(row.task, row.model) for row in paper_tables()}
+    assert [task for task, _ in networks[::3]] == [
         "copy", "repeat-copy", "associative-recall", "ngrams", "priority-sort",
     ]  # fmt: skip
 
 
 def test_a_selection_keeps_the_order_whatever_was_typed() -> None:
     chosen = select(tasks=["ngrams", "copy"], models=["lstm", "ntm-ff"])
-    assert [(network.task, network.model) for network in chosen] == [
+    assert chosen == [
         ("copy", "ntm-ff"), ("copy", "lstm"), ("ngrams", "ntm-ff"), ("ngrams", "lstm"),
     ]  # fmt: skip
 
