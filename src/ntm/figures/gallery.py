@@ -7,8 +7,7 @@ from typing import NamedTuple
 from ntm.figures import style
 from ntm.figures.runs import MissingError, RunFolders
 from ntm.paper.experiment import Experiment, FigureSpec
-from ntm.paper.machine import MACHINE
-from ntm.paper.registry import experiment_of, experiments
+from ntm.paper.registry import MACHINE, experiment_of, experiments
 
 
 class Outcome(NamedTuple):

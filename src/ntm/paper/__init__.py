@@ -7,6 +7,7 @@
 """
 
 from ntm.paper.experiment import Experiment, FigureSpec, Goal, Plan, case_name
+from ntm.paper.reading import read_experiment
 from ntm.paper.registry import experiment_of, experiments, register_experiment
 from ntm.paper.settings import (
     PaperNetwork,
@@ -33,6 +34,7 @@ __all__ = [
     "paper_settings",
     "paper_tables",
     "quick_runs",
+    "read_experiment",
     "register_experiment",
     "select",
     "settings_for",

@@ -1,9 +1,14 @@
-"""The experiments there are: the paper's, and those that others register."""
+"""The experiments there are: the files beside this one, and those that others register."""
 
-from ntm.paper import associative_recall, copy, ngrams, priority_sort, repeat_copy
+from pathlib import Path
+
 from ntm.paper.experiment import Experiment
+from ntm.paper.reading import read_experiment
 
-_EXPERIMENTS: dict[str, Experiment] = {}
+_files = map(read_experiment, Path(__file__).parent.glob("*.toml"))
+MACHINE, *_paper = sorted(_files, key=lambda experiment: experiment.figures[0].number or 0)
+"""Section 3, which has figures and no task."""
+_EXPERIMENTS = {experiment.task: experiment for experiment in _paper}
 
 
 def register_experiment(experiment: Experiment) -> Experiment:
@@ -20,7 +25,3 @@ def experiments() -> tuple[Experiment, ...]:
 def experiment_of(task: str) -> Experiment:
     """The experiment of a task; one that says no more than its name if nobody registered any."""
     return _EXPERIMENTS.get(task) or Experiment(task=task)
-
-
-for _module in (copy, repeat_copy, associative_recall, ngrams, priority_sort):
-    register_experiment(_module.EXPERIMENT)

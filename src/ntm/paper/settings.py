@@ -13,10 +13,8 @@ from typing import Any
 
 from ntm.common.text import plain, unknown
 from ntm.models.family import MODELS, ModelConfig, model_class
-from ntm.paper import copy
 from ntm.paper.experiment import Changes, Experiment, Plan, Widths
 from ntm.paper.models import FIXED
-from ntm.paper.parts import ANY_TASK
 from ntm.paper.registry import experiment_of, experiments
 from ntm.runs import OptimiserSettings, Settings, TrainingSettings
 from ntm.runs.settings import known_task
@@ -138,12 +136,14 @@ def _settings(task: str | Task, model: str) -> tuple[Settings, Plan]:
 
 
 def _plan(experiment: Experiment, model: str) -> Plan:
-    """How a model is trained on a task: as its experiment says, or else as on copy."""
+    """How a model is trained on a task: as its experiment says, or else as on the first, copy."""
     model_class(model)  # which refuses an unknown name in a sentence
     if model in experiment.networks:
         return experiment.networks[model]
-    plan = copy.EXPERIMENT.networks.get(model, Plan(tuned=ANY_TASK))
-    return replace(plan, tuned=ANY_TASK if plan.tuned else {})
+    known = experiments()[0].networks
+    simplest = next(iter(known.values())).tuned
+    plan = known.get(model, Plan(tuned=simplest))
+    return replace(plan, tuned=simplest if plan.tuned else {})
 
 
 def _config(model: str, plan: Plan, widths: Widths) -> ModelConfig:

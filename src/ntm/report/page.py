@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ntm.common.text import duration
 from ntm.paper import settings_for
 from ntm.paper.experiment import Experiment, FigureSpec
-from ntm.paper.machine import MACHINE
+from ntm.paper.registry import MACHINE
 from ntm.report import captions, tables
 from ntm.report.goals import goals_table
 from ntm.report.groups import SeedGroup, by_experiment
