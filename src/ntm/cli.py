@@ -363,13 +363,15 @@ def _with_matplotlib(name: str) -> Any:
 def _params(options: argparse.Namespace) -> int:
     import torch
 
-    from ntm.models.family import model_of
+    from ntm.models import family
     from ntm.paper import paper_tables
 
     rows = []
     with torch.device("meta"):  # counted, not initialised
         for network in paper_tables():
-            ours = sum(parameter.numel() for parameter in model_of(network.config).parameters())
+            kind = family(network.model)
+            model = kind.build(network.config, kind.initialisation(), "auto")
+            ours = sum(parameter.numel() for parameter in model.parameters())
             names = {"task": network.task, "model": network.model}
             counts = {"paper": network.parameters, "ours": ours}
             rows.append(names | counts | {"difference": ours - network.parameters})

@@ -289,7 +289,7 @@ def test_the_text_has_every_claim_beside_its_number() -> None:
 
 
 def test_an_lstm_has_no_heads() -> None:
-    with pytest.raises(ValueError, match="An LSTM has no heads to watch"):
+    with pytest.raises(ValueError, match="LSTM has no heads to watch"):
         analyse(LSTMBaseline(9, 8, 5), Copy())
 
 

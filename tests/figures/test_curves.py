@@ -12,9 +12,8 @@ from matplotlib.lines import Line2D
 from ntm import figures
 from ntm.figures import Curve, paper_costs, paper_curves
 from ntm.figures.curves import averaged
-from ntm.models.family import MODELS
+from ntm.models import MODELS, family
 from ntm.paper import experiment_of
-from ntm.paper.models import model_colour
 
 from .examples import falling, recall_costs, some_curves
 
@@ -31,7 +30,7 @@ def bits_frame(task: str) -> tuple[int, int]:
 
 
 def lines(ax: Axes, model: str, linestyle: str) -> list[Line2D]:
-    colour = model_colour(model)
+    colour = family(model).colour
     return [
         line
         for line in ax.lines

@@ -74,13 +74,14 @@ def test_our_settings_differ_from_the_papers_in_the_training_alone(task: str, mo
         assert ours == theirs
         return
     assert ours.task == theirs.task
-    assert replace(ours.model, start_memory="constant") == theirs.model
+    assert ours.model == theirs.model
+    assert replace(ours.initialisation, start_memory="constant") == theirs.initialisation
     optimiser = replace(
         ours.optimiser,
         halve_every=0,
         halve_after=0,
-        backward_clip=0.0,
-        backward_clip_until=0,
+        backward_clip=None,
+        backward_clip_until=None,
     )
     rate = theirs.optimiser.learning_rate
     assert replace(optimiser, learning_rate=rate) == theirs.optimiser
@@ -91,9 +92,8 @@ def test_our_settings_differ_from_the_papers_in_the_training_alone(task: str, mo
 
 def test_heads_begin_small_in_copy_and_sharp_and_together_in_recall_and_ngrams() -> None:
     def start(task: str, model: str) -> tuple[float, float, bool]:
-        config = paper_settings(task, model).model
-        assert isinstance(config, NTMConfig)
-        return config.head_gain, config.start_spread, config.start_together
+        begin = paper_settings(task, model).initialisation
+        return begin.head_gain, begin.start_spread, begin.start_together
 
     assert start("copy", "ntm-ff") == (0.25, 1, False)
     assert start("associative-recall", "ntm-ff") == start("ngrams", "ntm-ff") == (1, 4, True)

@@ -85,7 +85,7 @@ def test_seeds_in_words(seeds: list[int], text: str) -> None:
     [
         ("copy", "ntm-ff", {}),
         ("copy", "lstm", {"training.batch_size": "16", "training.sequences": "4800"}),
-        ("ngrams", "ntm-lstm", {"model.start_memory": "random", **FAST}),
+        ("ngrams", "ntm-lstm", {"initialisation.start_memory": "random", **FAST}),
         ("repeat-copy", "ntm-ff", {"model.shifts": "-2,0,1", "task.scale_max_repeats": "12"}),
         ("copy", "ntm-ff", {"training.stop_when_solved": "true", "task.max_length": "7"}),
     ],

@@ -26,7 +26,7 @@ def test_a_folder_gives_back_settings_and_weights(small: Small, tmp_path: Path) 
 def test_the_config_is_readable_and_has_a_format(small: Small, tmp_path: Path) -> None:
     Run.create(tmp_path, small())
     config = json.loads((tmp_path / "config.json").read_text())
-    assert config["format"] == 1
+    assert config["format"] == 2
     assert config["task"]["name"] == "copy"
     assert config["model"]["name"] == "lstm"
     assert config["training"]["seed"] == 1
@@ -57,7 +57,7 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
         ("{", "is not JSON"),
         ("[1]", "is not the config.json of a run"),
         ('{"task": {"name": "copy"}}', "is not the config.json of a run"),
-        ('{"format": 2}', "has the format 2; this version reads 1"),
+        ('{"format": 3}', "has the format 3; this version reads 1 and 2"),
         ('{"format": 1}', "no task called 'None'"),
     ],
 )
@@ -71,7 +71,7 @@ def test_a_config_of_something_else_is_explained(tmp_path: Path, text: str, mess
     ("section", "key", "value", "message"),
     [
         ("task", "bitz", 3, "did you mean 'bits'"),
-        ("task", "bits", "3", "bits is '3'"),
+        ("task", "bits", "3", "bits must be an integer of at least 1, got '3'"),
         ("model", "layers", 0, "layers must be an integer of at least 1"),
         ("model", "input_size", 3, "4 inputs and 3 outputs, but the model has 3 and 3"),
         ("training", "seed", -1, "at least 0"),

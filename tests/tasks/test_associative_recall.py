@@ -103,5 +103,5 @@ def test_sizes_and_chance_by_arithmetic() -> None:
 
 
 def test_a_list_without_a_successor_is_refused() -> None:
-    with pytest.raises(ValueError, match="min_items is 1; give at least 2"):
+    with pytest.raises(ValueError, match="min_items must be an integer of at least 2, got 1"):
         AssociativeRecall().at(items=1)

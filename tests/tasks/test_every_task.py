@@ -1,15 +1,12 @@
 """What holds for every task of the registry, whatever it is about."""
 
-import ast
 import inspect
 import itertools
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
 import torch
 
-import ntm.tasks
 from ntm.tasks import TASKS, Task, check_batch, cost_in_bits, make_task, wrong_bits
 
 every_task = pytest.mark.parametrize("task", [make_task(name) for name in TASKS], ids=list(TASKS))
@@ -139,17 +136,3 @@ def test_every_setting_is_documented(task: Task) -> None:
 def test_the_class_draws_itself(task: Task) -> None:
     assert inspect.getdoc(type(task)) != inspect.getdoc(Task)
     assert "#" in (type(task).__doc__ or "")
-
-
-def test_tasks_import_no_model() -> None:
-    allowed = {"abc", "collections", "dataclasses", "math", "torch", "types", "typing"}
-    for file in Path(ntm.tasks.__file__).parent.glob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.Import):
-                modules = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
-                modules = [node.module or "."]
-            else:
-                continue
-            for module in modules:
-                assert module.split(".")[0] in allowed or module.startswith("ntm.tasks"), file

@@ -127,5 +127,5 @@ def test_the_picture_of_a_problem_shows_the_optimal_predictions() -> None:
 
 @pytest.mark.parametrize(("name", "value"), [("context", -1), ("context", 17), ("length", 1)])
 def test_settings_are_checked(name: str, value: int) -> None:
-    with pytest.raises(ValueError, match=f"{name} is {value}; give at (least|most)"):
+    with pytest.raises(ValueError, match=rf"{name} must be an integer .*\d, got {value}\."):
         NGrams(**{name: value})

@@ -125,9 +125,9 @@ def test_a_number_that_could_be_invisible_is_refused() -> None:
 def test_settings_are_checked() -> None:
     with pytest.raises(ValueError, match="scale_min_repeats is 9 and scale_max_repeats is 4"):
         RepeatCopy(scale_min_repeats=9, scale_max_repeats=4)
-    with pytest.raises(ValueError, match="delimiter is 'middle'; choose one of end, start"):
+    with pytest.raises(ValueError, match="delimiter must be 'end' or 'start', got 'middle'"):
         RepeatCopy(delimiter="middle")
-    with pytest.raises(TypeError, match="scale_min_repeats is 'few', which is not a whole number"):
+    with pytest.raises(ValueError, match=r"scale_min_repeats must be an integer .* got 'few'"):
         RepeatCopy(scale_min_repeats="few")  # type: ignore[arg-type]
 
 

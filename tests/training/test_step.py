@@ -6,10 +6,10 @@ from torch import Tensor, nn
 
 from ntm.layer import NTM
 from ntm.models.lstm import LSTMBaseline
+from ntm.models.native_step import NativeStep
 from ntm.runs import Stream
 from ntm.tasks import Copy, cost_in_bits
 from ntm.training import GravesRMSprop, TorchStep
-from ntm.training.native_step import NativeStep
 from ntm.training.step import make_step
 
 TASK = Copy(bits=2, max_length=4)

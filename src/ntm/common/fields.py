@@ -1,36 +1,38 @@
-"""Dataclass fields as settings: their documentation, their values from text and from JSON.
+"""Settings as dataclass fields. What a value may be is declared once; the rest follows from that.
 
-A setting is documented by the `help` of its field's metadata, or by the string that follows the
-field in its class; either becomes the command line's help.
+    bits: int = setting(8, "bits of one vector", at_least=1)
+
+The annotation says what kind of value it is: int, float, bool, str, a Literal, a tuple of one of
+them, or one of them or None. `check_fields` refuses other values, `parsed` reads a value that
+somebody typed, `as_text` writes it so that it can be typed, and the help is the command line's.
 """
 
-import ast
-import inspect
-import json
-import textwrap
+import math
 import types
-from collections.abc import Callable
-from dataclasses import Field, field, fields
-from itertools import pairwise
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, field, fields
+from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ntm.common.text import unknown
 
+Rules = Mapping[str, Any]
+_NOTHING: Rules = {}
 _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+_KINDS = {int: "an integer", float: "a finite number", bool: "true or false", str: "a word"}
 
 
-def setting(default: Any, help: str, **rules: Any) -> Any:  # noqa: A002  # as the metadata calls it
-    """A field with its documentation and its bounds (`at_least`, `at_most`, `choices`)."""
+def setting(default: Any = MISSING, help: str = "", **rules: Any) -> Any:  # noqa: A002
+    """A field with its documentation and its bounds: `at_least`, `above`, `at_most`, `choices`.
+
+    choices: the words that a string may be, or a function that lists them.
+    """
     return field(default=default, metadata={"help": help, **rules})
 
 
 def documentation(owner: type) -> dict[str, str]:
-    """What every field of a dataclass means, by name."""
-    texts: dict[str, str] = {}
-    for base in reversed(owner.__mro__):
-        texts |= _strings_after_fields(base)
-    texts |= {f.name: f.metadata["help"] for f in fields(owner) if "help" in f.metadata}
-    return {f.name: _as_heading(texts.get(f.name, "")) for f in fields(owner)}
+    """What every setting of a dataclass means, by name."""
+    return {f.name: _as_heading(f.metadata.get("help", "")) for f in fields(owner)}
 
 
 def named_field(owner: type, section: str, name: str) -> Field[Any]:
@@ -41,41 +43,121 @@ def named_field(owner: type, section: str, name: str) -> Field[Any]:
     return known[name]
 
 
-def from_text(owner: type, section: str, name: str, text: str) -> Any:
-    """The value of a setting that somebody typed."""
-    named_field(owner, section, name)
-    kind = get_type_hints(owner)[name]
-    try:
-        return _parsed(text.strip(), kind)
-    except ValueError as error:
+def check_fields(settings: Any) -> None:
+    """Refuse a dataclass with a value that its field does not allow, in a sentence."""
+    owner: Any = type(settings)
+    kinds = kinds_of(owner)
+    for f in fields(settings):
+        check_value(f.name, getattr(settings, f.name), kinds[f.name], f.metadata)
+
+
+def check_value(name: str, value: object, kind: Any, rules: Rules = _NOTHING) -> None:
+    """Refuse a value that is not of its kind, or breaks its bounds, in a sentence."""
+    if not any(_fits(value, option, rules) for option in _options(kind)):
+        raise ValueError(f"{name} must be {described(kind, rules)}, got {value!r}.")
+
+
+def check_order(low_name: str, low: int, high_name: str, high: int) -> None:
+    """Refuse a range that ends before it starts."""
+    if low > high:
         raise ValueError(
-            f"{section}.{name} is {text!r}, but it takes {_described(kind)}."
-        ) from error
+            f"{low_name} is {low} and {high_name} is {high}, an empty range; "
+            f"give a {high_name} of at least {low}."
+        )
 
 
-def from_json(owner: type, section: str, name: str, value: Any) -> Any:
-    """The value of a setting as JSON holds it: tuples are lists there."""
-    named_field(owner, section, name)
-    return tuple(value) if isinstance(value, list) else value
+def parsed(owner: type, section: str, name: str, text: str) -> Any:
+    """The value of a setting that somebody typed."""
+    rules = named_field(owner, section, name).metadata
+    kind = kinds_of(owner)[name]
+    try:
+        value = _parsed(text.strip(), kind)
+    except ValueError as error:
+        wanted = described(kind, rules)
+        raise ValueError(f"{section}.{name} must be {wanted}, got {text!r}.") from error
+    check_value(f"{section}.{name}", value, kind, rules)
+    return value
+
+
+def as_text(value: Any) -> str:
+    """A value as somebody would type it."""
+    if isinstance(value, list | tuple):
+        return ",".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) or value is None else str(value)
+
+
+def described(kind: Any, rules: Rules = _NOTHING) -> str:
+    """What a setting may be, in words: an integer of at least 1, or none."""
+    words = [_described(option, rules) for option in _options(kind)]
+    return ", or ".join(word for word in words if word)
+
+
+@cache
+def kinds_of(owner: Any) -> dict[str, Any]:
+    """The annotation of every setting of a dataclass."""
+    return get_type_hints(owner)
+
+
+def _options(kind: Any) -> tuple[Any, ...]:
+    return get_args(kind) if get_origin(kind) in {Union, types.UnionType} else (kind,)
+
+
+def _fits(value: Any, kind: Any, rules: Rules) -> bool:
+    if get_origin(kind) is Literal:
+        return isinstance(value, str) and value in get_args(kind)
+    if get_origin(kind) is tuple:
+        member = get_args(kind)[0]
+        return isinstance(value, tuple) and all(_fits(part, member, _NOTHING) for part in value)
+    if kind is float:
+        # bool is a subclass of int, and an int serves as a float: compare the types themselves.
+        return type(value) in {int, float} and math.isfinite(value) and _within(value, rules)
+    if kind is int:
+        return type(value) is int and _within(value, rules)
+    if kind is types.NoneType:
+        return value is None
+    return kind not in _KINDS or (type(value) is kind and value in _choices(rules, value))
+
+
+def _within(value: float, rules: Rules) -> bool:
+    return bool(
+        value >= rules.get("at_least", -math.inf)
+        and value > rules.get("above", -math.inf)
+        and value <= rules.get("at_most", math.inf)
+    )
+
+
+def _choices(rules: Rules, *otherwise: Any) -> tuple[Any, ...]:
+    choices = rules.get("choices", otherwise)
+    return tuple(choices() if callable(choices) else choices)
+
+
+def _described(kind: Any, rules: Rules) -> str:
+    choices = get_args(kind) if get_origin(kind) is Literal else _choices(rules)
+    if choices:
+        return " or ".join(map(repr, choices))
+    if get_origin(kind) is tuple:
+        return f"{_KINDS[get_args(kind)[0]]} or several, separated by commas"
+    if kind is types.NoneType:
+        return "none"
+    return f"{_KINDS.get(kind, str(kind))}{_bounds(rules) if kind in {int, float} else ''}"
+
+
+def _bounds(rules: Rules) -> str:
+    if "at_least" in rules and "at_most" in rules:
+        return f" from {rules['at_least']} to {rules['at_most']}"
+    words = {"at_least": "of at least", "above": "above", "at_most": "of at most"}
+    return "".join(f" {word} {rules[name]}" for name, word in words.items() if name in rules)
 
 
 def _parsed(text: str, kind: Any) -> Any:
-    choices = _alternatives(kind)
-    if type(None) in choices:
-        others = [choice for choice in choices if choice is not type(None)]
-        return None if text.lower() == "none" else _parsed(text, others[0])
-    if get_origin(kind) is tuple:
+    options = [option for option in _options(kind) if option is not types.NoneType]
+    if len(options) < len(_options(kind)) and text.lower() == "none":
+        return None
+    if get_origin(options[0]) is tuple:
         values = text.strip("()[] ").rstrip(", ").split(",")
-        return tuple(_parsed(value.strip(), get_args(kind)[0]) for value in values)
-    if get_origin(kind) is Literal:
-        return text
-    parsers: dict[Any, Callable[[str], Any]] = {
-        bool: _truth,
-        int: _whole_number,
-        float: float,
-        str: str,
-    }
-    return parsers.get(kind, json.loads)(text)
+        return tuple(_parsed(value.strip(), get_args(options[0])[0]) for value in values)
+    parsers: dict[Any, Callable[[str], Any]] = {bool: _truth, int: _whole_number, float: float}
+    return parsers.get(options[0], str)(text)
 
 
 def _truth(text: str) -> bool:
@@ -94,33 +176,5 @@ def _whole_number(text: str) -> int:
         return int(number)
 
 
-def _alternatives(kind: Any) -> tuple[Any, ...]:
-    return get_args(kind) if get_origin(kind) in {Union, types.UnionType} else (kind,)
-
-
-def _described(kind: Any) -> str:
-    names = {int: "a whole number", float: "a number", bool: "true or false", type(None): "none"}
-    if get_origin(kind) is tuple:
-        return f"{_described(get_args(kind)[0])} or several, separated by commas"
-    return " or ".join(names.get(choice, str(choice)) for choice in _alternatives(kind))
-
-
 def _as_heading(text: str) -> str:
     return text[:1].upper() + text[1:].removesuffix(".")
-
-
-def _strings_after_fields(owner: type) -> dict[str, str]:
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(owner)))
-    except (OSError, TypeError):  # no source: a builtin, or a class typed at a prompt
-        return {}
-    body = tree.body[0].body if isinstance(tree.body[0], ast.ClassDef) else []
-    return {
-        statement.target.id: " ".join(after.value.value.split())
-        for statement, after in pairwise(body)
-        if isinstance(statement, ast.AnnAssign)
-        and isinstance(statement.target, ast.Name)
-        and isinstance(after, ast.Expr)
-        and isinstance(after.value, ast.Constant)
-        and isinstance(after.value.value, str)
-    }

@@ -9,8 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from ntm.figures import style
-from ntm.models.family import MODELS
-from ntm.paper.models import model_colour, model_title
+from ntm.models import MODELS, family
 from ntm.paper.published import Array, Curve, paper_costs, paper_curves
 from ntm.paper.registry import experiment_of
 
@@ -101,7 +100,7 @@ def _highest(curves: Curves) -> int:
 
 def _draw_paper(ax: Axes, curves: Mapping[str, Curve], marker: str = "") -> None:
     for model, curve in curves.items():
-        colour = model_colour(model)
+        colour = family(model).colour if model in MODELS else style.BLACK
         ax.plot(*curve, ":", color=colour, linewidth=1.2, marker=marker, markersize=3)
 
 
@@ -115,7 +114,7 @@ def _draw_ours(ax: Axes, curves: Curves) -> None:
 
 
 def _draw_band(ax: Axes, model: str, x: Array, runs: Sequence[Array], marker: str = "") -> None:
-    colour, values = model_colour(model), np.array(runs)
+    colour, values = family(model).colour, np.array(runs)
     reached = ~np.isnan(values).all(axis=0)
     x, values = x[reached], values[:, reached]
     if len(runs) > 1:
@@ -142,7 +141,7 @@ def _legend(
 
 
 def _entry(model: str, runs: int) -> Line2D:
-    name, colour = model_title(model), model_colour(model)
+    name, colour = family(model).title, family(model).colour
     if runs == 0:
         return Line2D([], [], color=colour, linestyle=":", label=f"{name}: paper only")
     label = f"{name}: {f'median of {runs} runs' if runs > 1 else 'one run'}"

@@ -8,8 +8,8 @@ from ntm.figures.answers import draw_answers
 from ntm.figures.curves import costs_along, learning_curves
 from ntm.figures.memory_use import task_memory_use
 from ntm.figures.runs import RunFolders
+from ntm.models import MODELS
 from ntm.paper.experiment import TRAINED_RANGE, Case, Experiment, case_name
-from ntm.paper.models import WITH_HEADS
 
 
 def learning(experiment: Experiment, runs: RunFolders) -> Figure:
@@ -49,8 +49,9 @@ def costs(experiment: Experiment, runs: RunFolders) -> Figure:
 def memory(
     experiment: Experiment,
     runs: RunFolders,
-    models: Sequence[str] = WITH_HEADS,
+    models: Sequence[str] = (),
     at: Case = TRAINED_RANGE,
 ) -> Figure:
     """What one write head and one read head do with one problem."""
-    return task_memory_use(*runs.best(experiment.task, *models).example(at))
+    with_memory = [name for name, kind in MODELS.items() if kind.has_memory]
+    return task_memory_use(*runs.best(experiment.task, *(models or with_memory)).example(at))

@@ -13,9 +13,8 @@ from ntm.evaluation import evaluate
 from ntm.evaluation.heads import analyse
 from ntm.evaluation.recording import Recording, record
 from ntm.figures.answers import Answer
-from ntm.models.family import MODELS, Model
+from ntm.models import MODELS, Model, family
 from ntm.paper.experiment import TRAINED_RANGE, Case
-from ntm.paper.models import model_title
 from ntm.paper.published import Curve
 from ntm.runs import Run, RunError, block_generator, find_runs, read_metrics
 from ntm.tasks import Task
@@ -97,7 +96,7 @@ class RunFolders:
         for model in models:
             if runs := self._runs.get((task, model)):
                 run = min(runs, key=_lowest_cost)
-                return TrainedNetwork(model_title(model), run.settings.task, _loaded(run))
+                return TrainedNetwork(family(model).title, run.settings.task, _loaded(run))
         raise MissingError(_advice(task, *models))
 
     def wanted(self, task: str, *models: str) -> list[TrainedNetwork]:
@@ -111,7 +110,7 @@ class RunFolders:
     def _of(self, task: str) -> dict[str, list[Run]]:
         found = {model: runs for (name, model), runs in self._runs.items() if name == task}
         if not found:
-            raise MissingError(_advice(task, MODELS[0]))
+            raise MissingError(_advice(task, next(iter(MODELS))))
         return found
 
 

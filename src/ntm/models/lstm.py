@@ -14,24 +14,21 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from ntm import checks
+from ntm.common.fields import check_fields, setting
+from ntm.models.family import Family, Model, register
 
 
 @dataclass(frozen=True)
 class LSTMConfig:
     """The sizes of an `LSTMBaseline`. Equal configs have interchangeable `state_dict`s."""
 
-    input_size: int
-    """Channels of the input at every step."""
-    output_size: int
-    """Channels of the output (logits) at every step."""
-    hidden_size: int = 256
-    """Hidden units of each layer."""
-    layers: int = 3
-    """Stacked layers."""
+    input_size: int = setting(help="channels of the input at every step", at_least=1)
+    output_size: int = setting(help="channels of the output (logits) at every step", at_least=1)
+    hidden_size: int = setting(256, "hidden units of each layer", at_least=1)
+    layers: int = setting(3, "stacked layers", at_least=1)
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            checks.require_positive(name, value)
+        check_fields(self)
 
 
 class LSTMState(NamedTuple):
@@ -187,3 +184,20 @@ class LSTMBaseline(nn.Module):
                     f"{self.start_cell.dtype}, got {tuple(tensor.shape)} and {tensor.dtype}."
                 )
         return state
+
+
+class LSTMFamily(Family):
+    """The LSTM that the paper compares with."""
+
+    config = LSTMConfig
+
+    def build(self, config: LSTMConfig, initialisation: object, engine: str) -> LSTMBaseline:
+        """The network that a config describes, freshly initialised."""
+        return LSTMBaseline.from_config(config)
+
+    def runs_on(self, model: Model) -> str:
+        """What runs the model, in words."""
+        return "torch.nn.LSTM"
+
+
+register(LSTMFamily("lstm", "LSTM", "#D55E00"))

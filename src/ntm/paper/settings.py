@@ -8,13 +8,13 @@ trains at the text's, with each task's default encoding and three shifts.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ntm.common.text import plain, unknown
-from ntm.models.family import MODELS, ModelConfig, model_class
-from ntm.paper.experiment import Changes, Experiment, Plan, Widths
-from ntm.paper.models import FIXED
+from ntm.common.text import unknown
+from ntm.models import MODELS, family
+from ntm.models.family import ModelConfig
+from ntm.paper.experiment import Experiment, Plan, Widths
 from ntm.paper.registry import experiment_of, experiments
 from ntm.runs import OptimiserSettings, Settings, TrainingSettings
 from ntm.runs.settings import known_task
@@ -58,7 +58,7 @@ def paper_network(task: str, model: str) -> PaperNetwork | None:
     return next(rows, None)
 
 
-def paper_settings(task: str | Task, model: str = MODELS[0]) -> Settings:
+def paper_settings(task: str | Task, model: str = "ntm-ff") -> Settings:
     """The paper's own settings for a task and a model; a task of yours gets those of copy.
 
     How the weights begin, which the paper does not say, is ours.
@@ -66,16 +66,10 @@ def paper_settings(task: str | Task, model: str = MODELS[0]) -> Settings:
     return _settings(task, model)[0]
 
 
-def settings_for(task: str | Task, model: str = MODELS[0]) -> Settings:
+def settings_for(task: str | Task, model: str = "ntm-ff") -> Settings:
     """The settings that we train a network with; the baseline's are the paper's."""
     settings, plan = _settings(task, model)
-    return changed(settings, plan.tuned)
-
-
-def changed(settings: Settings, changes: Changes) -> Settings:
-    """Settings with others in place of some."""
-    flat = {f"{part}.{name}": value for part in changes for name, value in changes[part].items()}
-    return settings.changed({key: plain(value) for key, value in flat.items()})
+    return settings.with_(**plan.tuned)
 
 
 def select(
@@ -91,7 +85,7 @@ def full_runs(networks: Iterable[tuple[str, str]], seeds: int = 1) -> list[Setti
     if seeds < 1:
         raise ValueError(f"seeds must be at least 1; got {seeds}.")
     return [
-        changed(settings_for(*network), {"training": {"seed": seed}})
+        settings_for(*network).with_(training={"seed": seed})
         for network in networks
         for seed in range(seeds)
     ]
@@ -99,19 +93,18 @@ def full_runs(networks: Iterable[tuple[str, str]], seeds: int = 1) -> list[Setti
 
 def quick_runs(networks: Iterable[tuple[str, str]], seeds: int = 1) -> list[Settings]:
     """The same trained for a few minutes in all: too short for the paper's results."""
-    return [changed(settings, _quick(settings)) for settings in full_runs(networks, seeds)]
+    return [settings.with_(training=_quick(settings)) for settings in full_runs(networks, seeds)]
 
 
-def _quick(settings: Settings) -> Changes:
+def _quick(settings: Settings) -> dict[str, Any]:
     plan = _plan(experiment_of(settings.task.name), settings.model_name)
-    training = {
+    return {
         "sequences": plan.quick,
         "batch_size": plan.quick_batch,
         "report_every": plan.quick // _QUICK_REPORTS,
         "validate_every": plan.quick // 4,
-        "checkpoint_seconds": 10,
+        "checkpoint_seconds": 10.0,
     }
-    return {"training": training}
 
 
 def _known(what: str, names: Iterable[str] | None, known: Iterable[str]) -> list[str]:
@@ -132,12 +125,11 @@ def _settings(task: str | Task, model: str) -> tuple[Settings, Plan]:
     config = _config(model, plan, Widths(task.input_size, task.output_size, (-1, 0, 1)))
     rate = OptimiserSettings(learning_rate=plan.learning_rate)
     settings = Settings(task, config, rate, TrainingSettings(sequences=experiment.sequences))
-    return changed(settings, {"model": plan.start}), plan
+    return settings.with_(initialisation=plan.start), plan
 
 
 def _plan(experiment: Experiment, model: str) -> Plan:
     """How a model is trained on a task: as its experiment says, or else as on the first, copy."""
-    model_class(model)  # which refuses an unknown name in a sentence
     if model in experiment.networks:
         return experiment.networks[model]
     known = experiments()[0].networks
@@ -147,9 +139,6 @@ def _plan(experiment: Experiment, model: str) -> Plan:
 
 
 def _config(model: str, plan: Plan, widths: Widths) -> ModelConfig:
-    kind: Any = model_class(model)
-    chosen = {**FIXED[model], **plan.sizes}
-    if "shifts" in {f.name for f in fields(kind)}:
-        chosen["shifts"] = widths.shifts
-    config: ModelConfig = kind(widths.inputs, widths.outputs, **chosen)
-    return config
+    kind = family(model)
+    shifts = {"shifts": widths.shifts} if hasattr(kind.config, "shifts") else {}
+    return kind.config(widths.inputs, widths.outputs, **kind.fixed, **plan.sizes, **shifts)

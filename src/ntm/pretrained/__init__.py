@@ -47,8 +47,10 @@ def names() -> list[str]:
 
 def load(name: str, *, batch_first: bool = False, engine: str = "auto") -> NTM:
     """A trained network, ready to run or to train on."""
-    config = facts(name).settings.model
-    net = NTM(**vars(config), batch_first=batch_first, engine=engine)
+    chosen = facts(name).settings
+    net = NTM.from_config(
+        chosen.model, chosen.initialisation, batch_first=batch_first, engine=engine
+    )
     net.load_state_dict(safetensors.load_file(_file(name)))
     return net
 
@@ -78,7 +80,7 @@ def name_of(settings: Settings) -> str:
 def publish(run: Run, folder: Path = FOLDER) -> Path:
     """Write the best weights of a run as a pretrained network; returns the file."""
     net, known = run.load_model("best")
-    if not isinstance(net, NTM):
+    if not run.settings.family.has_memory:
         raise RunError(f"{run.path} trains a baseline; only an NTM can be published.")
     bits = evaluate(net, run.settings.task, SEQUENCES, SEED).mean_bits
     if not math.isfinite(bits):
@@ -99,7 +101,7 @@ def publish_best(runs: Iterable[Run], folder: Path = FOLDER) -> list[Path]:
     """Publish, of the runs of each NTM, the one whose validation cost was lowest."""
     chosen: dict[str, tuple[float, Run]] = {}
     for run in runs:
-        if run.settings.model_name == "lstm":
+        if not run.settings.family.has_memory:
             continue
         name, bits = name_of(run.settings), run.load_model("best")[1]["validation_bits"]
         if name not in chosen or bits < chosen[name][0]:

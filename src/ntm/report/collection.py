@@ -13,7 +13,6 @@ from typing import Any
 from ntm.bench.results import machine
 from ntm.bench.timing import threads
 from ntm.figures.gallery import draw_figures, figures_of
-from ntm.paper.models import WITH_HEADS
 from ntm.report import measure
 from ntm.report.layout import Results, figure_title
 from ntm.report.measure import Effort
@@ -63,7 +62,7 @@ def _evaluate(runs: Sequence[Run], results: Results, effort: Effort, progress: P
 
 
 def _analyse(runs: Sequence[Run], results: Results, effort: Effort, progress: Progress) -> None:
-    with_heads = [run for run in runs if run.settings.model_name in WITH_HEADS]
+    with_heads = [run for run in runs if run.settings.family.has_memory]
     progress.stage("analyse", len(with_heads))
     for run in with_heads:
         name = run.path.resolve().name

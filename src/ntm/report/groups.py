@@ -5,9 +5,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ntm.common.text import plain
-from ntm.models.family import MODELS
+from ntm.models import MODELS
 from ntm.paper import Experiment, experiment_of, experiments, paper_settings, settings_for
-from ntm.paper.models import model_title
 from ntm.report.records import Record
 from ntm.runs import FolderError, Settings
 
@@ -52,7 +51,7 @@ class SeedGroup(NamedTuple):
         base, words = _nearest(self.settings)
         changes = departures(self.settings, base)
         listed = ", ".join(f"{key.partition('.')[2]} {value}" for key, value in changes.items())
-        return "; ".join(part for part in (model_title(self.model), words, listed) if part)
+        return "; ".join(part for part in (self.settings.family.title, words, listed) if part)
 
     @property
     def seeds(self) -> str:
@@ -95,7 +94,7 @@ def by_experiment(records: Sequence[Record]) -> list[tuple[Experiment, list[Seed
 
 def changed_settings(settings: Settings, base: Settings) -> dict[str, str]:
     """What is otherwise than in other settings, as one would type it."""
-    ours, theirs = _flat(settings), _flat(base)
+    ours, theirs = settings.flat(), base.flat()
     unseen = {"training.checkpoint_seconds", "training.picture_seconds"}
     return {
         key: plain(value)
@@ -124,24 +123,14 @@ def _nearest(settings: Settings) -> tuple[Settings, str]:
     return ours, ""
 
 
-def _flat(settings: Settings) -> dict[str, Any]:
-    data = settings.to_json()
-    return {
-        f"{section}.{name}": value
-        for section, values in data.items()
-        for name, value in values.items()
-        if name != "name"
-    }
-
-
 def _without_seed(settings: Settings) -> str:
     left_out = {*_BOOKKEEPING, "training.seed"}
-    return repr([pair for pair in _flat(settings).items() if pair[0] not in left_out])
+    return repr([pair for pair in settings.flat().items() if pair[0] not in left_out])
 
 
 def _order(record: Record) -> tuple[Any, ...]:
     changes = departures(record.settings, _nearest(record.settings)[0])
-    return MODELS.index(record.model), len(changes), str(changes), record.sequences
+    return list(MODELS).index(record.model), len(changes), str(changes), record.sequences
 
 
 def _require_different_seeds(records: Sequence[Record]) -> None:

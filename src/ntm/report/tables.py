@@ -8,7 +8,6 @@ from ntm.models.family import ModelConfig
 from ntm.models.lstm import LSTMConfig
 from ntm.paper import experiment_of, paper_network, published
 from ntm.paper.experiment import TRAINED_RANGE, Case, Experiment, case_name
-from ntm.paper.models import model_title
 from ntm.report.groups import SeedGroup, paper_departures
 from ntm.report.records import Record
 from ntm.report.table import COMMAND, Table
@@ -156,7 +155,7 @@ def _settings_row(group: SeedGroup) -> tuple[str, ...]:
     changes = paper_departures(settings)
     return (
         experiment_of(group.task).title,
-        model_title(group.model),
+        settings.family.title,
         _sizes(settings.model),
         ", ".join(f"`{key}={value}`" for key, value in changes.items()) or "none",
         f"{settings.optimiser.learning_rate:g}",

@@ -1,6 +1,6 @@
 """A run folder: everything about one training run, readable without this program.
 
-    config.json         the settings; "format": 1
+    config.json         the settings; "format": 2
     metrics.jsonl       {"sequences": 1000, "bits": 12.3, "seconds": 4.5, ...} per report
     model.safetensors   the newest weights
     best.safetensors    the weights with the lowest validation cost
@@ -24,9 +24,9 @@ from ntm.models.family import Model
 from ntm.runs.building import build_model
 from ntm.runs.errors import FolderError, RunError
 from ntm.runs.files import write_atomically
+from ntm.runs.formats import FORMAT, READABLE
 from ntm.runs.settings import SECTIONS, Settings
 
-FORMAT = 1
 Weights = Literal["best", "latest"]
 
 
@@ -112,7 +112,7 @@ class Run:
             yield
 
 
-# What a resumed run may have otherwise than before: none of it changes a number.
+# Settings that may change on resume: none of them changes a number.
 _MAY_CHANGE = {
     "training.sequences",
     "training.checkpoint_seconds",
@@ -129,7 +129,7 @@ def open_run(path: str | Path, settings: Settings, resume: bool) -> Run:
     if not (resume and Run.exists(path)):
         return Run.create(path, settings)
     run = Run(path)
-    before, after = _flat(run.settings), _flat(settings)
+    before, after = run.settings.flat(), settings.flat()
     for key in before:
         if before[key] != after.get(key) and key not in _MAY_CHANGE:
             raise FolderError(
@@ -137,11 +137,6 @@ def open_run(path: str | Path, settings: Settings, resume: bool) -> Run:
                 f"resume with the same settings, or choose another folder."
             )
     return run
-
-
-def _flat(settings: Settings) -> dict[str, Any]:
-    data = settings.to_json()
-    return {f"{section}.{key}": value for section in data for key, value in data[section].items()}
 
 
 def _read_settings(file: Path) -> Settings:
@@ -153,8 +148,9 @@ def _read_settings(file: Path) -> Settings:
         raise RunError(f"{file} is not JSON: {error}.") from error
     if not isinstance(data, dict) or "format" not in data:
         raise RunError(f"{file} is not the config.json of a run.")
-    if data["format"] != FORMAT:
-        raise RunError(f"{file} has the format {data['format']!r}; this version reads {FORMAT}.")
+    if data["format"] not in READABLE:
+        known = " and ".join(map(str, READABLE))
+        raise RunError(f"{file} has the format {data['format']!r}; this version reads {known}.")
     try:
         return Settings.from_json({name: data[name] for name in SECTIONS if name in data})
     except (TypeError, ValueError) as error:

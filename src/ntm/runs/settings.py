@@ -1,25 +1,30 @@
 """Everything that decides a run: task, model, optimiser and training, as values.
 
     settings = paper_settings("copy", "ntm-ff")
-    settings = settings.changed({"training.batch_size": "16", "task.max_length": "10"})
+    settings = settings.with_(training={"batch_size": 16}, task={"max_length": 10})
+    settings = settings.with_text({"training.batch_size": "16"})    # as typed on a command line
 
-The four sections are frozen dataclasses. The fields of a task and of a model config are settings as
+The five sections are frozen dataclasses. The fields of a task and of a model config are settings as
 they are; the channels of the model follow from the task.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, get_type_hints
+from typing import Any, get_args
 
-from ntm.common.fields import from_json, from_text, setting
+from ntm import engine
+from ntm.common.fields import check_fields, named_field, parsed, setting
 from ntm.common.text import unknown
-from ntm.models.family import ModelConfig, model_class, model_name
+from ntm.models.family import Family, ModelConfig, family, family_of
+from ntm.runs.formats import modernised
 from ntm.tasks import TASKS, Task
-from ntm.tasks.settings import check_setting
 
-SECTIONS = ("task", "model", "optimiser", "training")
+SECTIONS = ("task", "model", "initialisation", "optimiser", "training")
 FOLLOWS_FROM_TASK = ("input_size", "output_size")
+
+
+def _engines() -> tuple[str, ...]:
+    return get_args(engine.EngineName)
 
 
 @dataclass(frozen=True)
@@ -27,51 +32,47 @@ class _Checked:
     """Values are held against what their fields declare."""
 
     def __post_init__(self) -> None:
-        kinds = get_type_hints(type(self))
-        for f in fields(self):
-            value = getattr(self, f.name)
-            check_setting(f.name, value, kinds[f.name], f.metadata)
-            if isinstance(value, float) and not math.isfinite(value):
-                raise ValueError(f"{f.name} is {value}; give a finite number.")
+        check_fields(self)
 
 
 @dataclass(frozen=True)
 class OptimiserSettings(_Checked):
     """Graves' RMSProp; the defaults are the paper's."""
 
-    learning_rate: float = setting(1e-4, "size of a step", at_least=0)
+    learning_rate: float = setting(1e-4, "learning rate", at_least=0)
     halve_every: int = setting(
-        0, "sequences in which the size of a step halves, smoothly; 0 keeps it", at_least=0
+        0, "half-life of the learning rate, in sequences (0: constant)", at_least=0
     )
-    halve_after: int = setting(0, "sequences before that begins", at_least=0)
+    halve_after: int = setting(0, "sequences before the learning rate begins to fall", at_least=0)
     decay: float = setting(
-        0.95, "how slowly the means of the gradient and its square forget", at_least=0, at_most=1
+        0.95, "decay of the running means of the gradient and its square", at_least=0, at_most=1
     )
-    momentum: float = setting(0.9, "share of the last step in the next", at_least=0, at_most=1)
-    epsilon: float = setting(1e-4, "added to the variance, inside the root", at_least=1e-12)
-    clip: float = setting(
-        10.0, "every component of the gradient is clipped to +- this first", at_least=1e-12
+    momentum: float = setting(0.9, "momentum", at_least=0, at_most=1)
+    epsilon: float = setting(1e-4, "added to the variance, inside the root", above=0)
+    clip: float | None = setting(
+        10.0, "every component of the gradient is clipped to +- this first", above=0
     )
-    backward_clip: float = setting(
-        0.0,
-        "what flows back through an NTM's controller and heads at one step of one sequence is "
-        "clipped to +- this; 0 clips nothing",
-        at_least=0,
+    backward_clip: float | None = setting(
+        None,
+        "bound on the gradient that flows back through an NTM's controller and heads, per step and "
+        "sequence",
+        above=0,
     )
-    backward_clip_until: int = setting(
-        0, "sequences after which that clip is let go; 0 keeps it", at_least=0
+    backward_clip_until: int | None = setting(
+        None, "sequences after which backward_clip no longer applies", at_least=1
     )
 
     def rate_after(self, sequences: int) -> float:
-        """The size of a step after so many sequences."""
+        """The learning rate after so many sequences."""
         if self.halve_every == 0:
             return self.learning_rate
         halvings = max(0, sequences - self.halve_after) / self.halve_every
         return float(self.learning_rate * 0.5**halvings)
 
-    def clips_backward(self, sequences: int) -> bool:
-        """Whether `backward_clip` still holds after so many sequences."""
-        return self.backward_clip_until == 0 or sequences < self.backward_clip_until
+    def backward_clip_after(self, sequences: int) -> float | None:
+        """The bound on what flows back after so many sequences."""
+        until = self.backward_clip_until
+        return self.backward_clip if until is None or sequences < until else None
 
 
 @dataclass(frozen=True)
@@ -83,13 +84,13 @@ class TrainingSettings(_Checked):
     )
     batch_size: int = setting(1, "sequences per update", at_least=1)
     seed: int = setting(1, "decides the initial weights and all data", at_least=0)
-    engine: str = setting("auto", "what runs an NTM", choices=("auto", "native", "reference"))
+    engine: str = setting("auto", "engine that runs an NTM", choices=_engines)
     device: str = setting("cpu", "where to train: cpu, cuda, cuda:1, ...")
-    threads: int = setting(0, "threads for torch; 0 leaves the number to torch", at_least=0)
-    report_every: int = setting(1000, "sequences between two lines of metrics.jsonl", at_least=1)
+    threads: int = setting(0, "threads for torch (0: torch's own choice)", at_least=0)
+    report_every: int = setting(1000, "sequences between lines of metrics.jsonl", at_least=1)
     validate_every: int = setting(
         10_000,
-        "sequences between two validations, made at the next report; 0 never validates",
+        "sequences between validations, made at the next report (0: never)",
         at_least=0,
     )
     validation_sequences: int = setting(
@@ -99,22 +100,22 @@ class TrainingSettings(_Checked):
     )
     average_share: float = setting(
         0.0,
-        "what is validated, and kept as best, is a mean of the weights over about this share of "
-        "the training so far; 0 takes the weights as they are",
+        "validate, and keep as best, a running mean of the weights over about this share of the "
+        "training so far (0: the weights themselves)",
         at_least=0,
         at_most=1,
     )
-    checkpoint_seconds: float = setting(30.0, "seconds between two checkpoints", at_least=0)
+    checkpoint_seconds: float = setting(30.0, "seconds between checkpoints", at_least=0)
     picture_seconds: float = setting(
-        30.0, "seconds between two pictures of an answer on a terminal; 0 shows none", at_least=0
+        30.0, "seconds between pictures of an answer on a terminal (0: none)", at_least=0
     )
     stop_when_solved: bool = setting(False, "stop early, once the task is solved")
     solved_bits: float = setting(
         0.01, "solved means: every report below this many bits per sequence ...", at_least=0
     )
     solved_window: int = setting(10_000, "... over this many sequences", at_least=1)
-    stop_after_seconds: float = setting(
-        0.0, "stop, ready to resume, after this time; 0 sets no limit", at_least=0
+    stop_after_seconds: float | None = setting(
+        None, "stop after this many seconds; the run can be resumed", above=0
     )
 
 
@@ -126,6 +127,8 @@ class Settings:
     model: ModelConfig
     optimiser: OptimiserSettings = OptimiserSettings()
     training: TrainingSettings = TrainingSettings()
+    initialisation: Any = None
+    """How the weights begin, of the type that the model's family has for that; None: as usual."""
 
     def __post_init__(self) -> None:
         sizes = (self.task.input_size, self.task.output_size)
@@ -135,53 +138,79 @@ class Settings:
                 f"model has {self.model.input_size} and {self.model.output_size}; give them the "
                 f"same sizes."
             )
+        if self.initialisation is None:
+            object.__setattr__(self, "initialisation", self.family.initialisation())
+
+    @property
+    def family(self) -> Family:
+        """The family of the model."""
+        return family_of(self.model)
 
     @property
     def model_name(self) -> str:
-        """What the command line calls this kind of model: ntm-ff, ntm-lstm or lstm."""
-        return model_name(self.model)
+        """What the command line calls the model's family."""
+        return self.family.name
 
-    def changed(self, texts: Mapping[str, str]) -> "Settings":
+    def with_(self, **sections: Mapping[str, Any]) -> "Settings":
+        """The same with other values: `settings.with_(training={"sequences": 20_000})`."""
+        for section, values in sections.items():
+            _require_section(section)
+            for name in values:
+                self._require_setting(section, name)
+        changes = {section: sections.get(section, {}) for section in SECTIONS}
+        task = replace(self.task, **changes.pop("task"))
+        model = replace(fitted(self.model, task), **changes.pop("model"))
+        others = {name: replace(getattr(self, name), **values) for name, values in changes.items()}
+        return Settings(task, model, **others)
+
+    def with_text(self, texts: Mapping[str, str]) -> "Settings":
         """The same with some settings typed anew: `{"section.key": "value"}`."""
-        sections: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
+        sections: dict[str, dict[str, Any]] = {}
         for key, text in texts.items():
             section, name = _split(key)
-            owner = type(getattr(self, section))
-            sections[section][name] = from_text(owner, section, name, text)
-            if section == "model" and name in FOLLOWS_FROM_TASK:
-                raise ValueError(f"model.{name} follows from the task; change the task instead.")
-        task = replace(self.task, **sections["task"])
-        return Settings(
-            task,
-            replace(fitted(self.model, task), **sections["model"]),
-            replace(self.optimiser, **sections["optimiser"]),
-            replace(self.training, **sections["training"]),
-        )
+            self._require_setting(section, name)
+            value = parsed(type(getattr(self, section)), section, name, text)
+            sections.setdefault(section, {})[name] = value
+        return self.with_(**sections)
+
+    changed = with_text
+
+    def flat(self) -> dict[str, Any]:
+        """All of it as `section.key` and value, without what follows from the task."""
+        data = self.to_json()
+        return {
+            f"{section}.{name}": value
+            for section in data
+            for name, value in data[section].items()
+            if name not in FOLLOWS_FROM_TASK
+        }
 
     def to_json(self) -> dict[str, Any]:
         """The settings as plain data."""
-        return {
-            "task": {"name": self.task.name, **asdict(self.task)},
-            "model": {"name": self.model_name, **asdict(self.model)},
-            "optimiser": asdict(self.optimiser),
-            "training": asdict(self.training),
-        }
+        names = {"task": {"name": self.task.name}, "model": {"name": self.model_name}}
+        return {name: names.get(name, {}) | asdict(getattr(self, name)) for name in SECTIONS}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Settings":
         """What `to_json` gave, or an error that names the key that is wrong."""
-        sections = {name: dict(data[name]) if name in data else {} for name in SECTIONS}
         for key in data:
-            if key not in SECTIONS:
-                raise ValueError(unknown("section of settings", key, SECTIONS))
-        task_kind = known_task(sections["task"].pop("name", None))
-        model_kind = model_class(sections["model"].pop("name", None))
-        return cls(
-            _rebuilt(task_kind, "task", sections["task"]),
-            _rebuilt(model_kind, "model", sections["model"]),
-            _rebuilt(OptimiserSettings, "optimiser", sections["optimiser"]),
-            _rebuilt(TrainingSettings, "training", sections["training"]),
-        )
+            _require_section(key)
+        sections = modernised({name: dict(data.get(name, {})) for name in SECTIONS})
+        task = known_task(sections["task"].pop("name", None))
+        kind = family(sections["model"].pop("name", None))
+        owners = {
+            "task": task,
+            "model": kind.config,
+            "initialisation": kind.initialisation,
+            "optimiser": OptimiserSettings,
+            "training": TrainingSettings,
+        }
+        return cls(**{name: _rebuilt(owners[name], name, sections[name]) for name in SECTIONS})
+
+    def _require_setting(self, section: str, name: str) -> None:
+        named_field(type(getattr(self, section)), section, name)
+        if section == "model" and name in FOLLOWS_FROM_TASK:
+            raise ValueError(f"model.{name} follows from the task; change the task instead.")
 
 
 def known_task(name: str | None) -> type[Task]:
@@ -198,15 +227,22 @@ def fitted(config: ModelConfig, task: Task) -> ModelConfig:
 
 def _split(key: str) -> tuple[str, str]:
     section, dot, name = key.partition(".")
-    if section not in SECTIONS:
-        raise ValueError(unknown("section of settings", section, SECTIONS))
+    _require_section(section)
     if not dot or not name:
         raise ValueError(f"A setting is named section.key, such as training.seed; got {key!r}.")
     return section, name
+
+
+def _require_section(name: str) -> None:
+    if name not in SECTIONS:
+        raise ValueError(unknown("section of settings", name, SECTIONS))
 
 
 def _rebuilt(owner: type, section: str, values: Mapping[str, Any]) -> Any:
     for f in fields(owner):
         if f.name in FOLLOWS_FROM_TASK and f.name not in values:
             raise ValueError(f"The settings lack {section}.{f.name}.")
-    return owner(**{name: from_json(owner, section, name, v) for name, v in values.items()})
+    for name in values:
+        named_field(owner, section, name)
+    # Tuples are lists in JSON.
+    return owner(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})

@@ -33,7 +33,6 @@ An array A is {"shape": [...], "data": base64 of little-endian float32}.
 import base64
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -83,7 +82,7 @@ def trace_document(
         "title": title,
         "task": task.name if task else None,
         "model": model_name(net.config),
-        "config": asdict(net.config),
+        "config": vars(net.config),
         "steps": len(inputs),
         "labels": _labels(inputs.shape[2], logits.shape[2], task),
         "inputs": encoded(inputs[:, 0].cpu()),

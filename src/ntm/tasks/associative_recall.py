@@ -1,11 +1,12 @@
 """Associative recall (section 4.3): shown one item of a list, say the next."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
+from ntm.common.fields import setting
 from ntm.tasks.base import Batch, Task, bit_names
 from ntm.tasks.sampling import (
     between,
@@ -42,15 +43,11 @@ class AssociativeRecall(Task):
     name: ClassVar[str] = "associative-recall"
     axes: ClassVar[tuple[str, ...]] = ("items",)
 
-    bits: int = field(default=6, metadata={"help": "bits of one vector", "at_least": 1})
-    item_length: int = field(default=3, metadata={"help": "vectors of one item", "at_least": 1})
-    min_items: int = field(default=2, metadata={"help": "fewest items of a list", "at_least": 2})
-    max_items: int = field(
-        default=6, metadata={"help": "most items of a list, included", "at_least": 2}
-    )
-    close_query: bool = field(
-        default=True, metadata={"help": "a second query delimiter follows the query"}
-    )
+    bits: int = setting(6, "bits of one vector", at_least=1)
+    item_length: int = setting(3, "vectors of one item", at_least=1)
+    min_items: int = setting(2, "fewest items of a list", at_least=2)
+    max_items: int = setting(6, "most items of a list, included", at_least=2)
+    close_query: bool = setting(True, "a second query delimiter follows the query")
 
     @property
     def input_channels(self) -> tuple[str, ...]:

@@ -6,16 +6,16 @@ logits meet its targets in `cost_in_bits` and `wrong_bits`.
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, NamedTuple, Self, get_type_hints
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Self
 
 import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
+from ntm.common.fields import check_fields, check_order, check_value
 from ntm.tasks import drawing
 from ntm.tasks.drawing import Row
-from ntm.tasks.settings import check_order, check_setting
 
 
 class Batch(NamedTuple):
@@ -62,7 +62,7 @@ class Batch(NamedTuple):
 class Task(ABC):
     """A kind of problem: its encoding, its ranges and a sampler.
 
-    A subclass is a frozen dataclass whose fields are its settings (see `ntm.tasks.settings` for
+    A subclass is a frozen dataclass whose fields are its settings (see `ntm.common.fields` for
     what a field may declare; it is checked on construction). It names its channels, samples
     batches, and says how many steps it scores on average; the rest follows.
     """
@@ -73,10 +73,7 @@ class Task(ABC):
     axes: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        kinds = get_type_hints(type(self))
-        for setting in fields(self):
-            value = getattr(self, setting.name)
-            check_setting(setting.name, value, kinds[setting.name], setting.metadata)
+        check_fields(self)
         for axis in self.axes:
             low, high = f"min_{axis}", f"max_{axis}"
             if hasattr(self, low) and hasattr(self, high):
@@ -103,7 +100,7 @@ class Task(ABC):
 
     def sample(self, batch_size: int, generator: torch.Generator) -> Batch:
         """Independent problems of this task, on the CPU; equal generators give equal problems."""
-        check_setting("batch_size", batch_size, int, {"at_least": 1})
+        check_value("batch_size", batch_size, int, {"at_least": 1})
         return self.draw(batch_size, generator)
 
     @property
@@ -146,7 +143,7 @@ class Task(ABC):
         for axis, value in axes.items():
             if axis not in self.axes:
                 raise ValueError(f"The {self.name} task has no axis {axis!r}; {self._axes_known}.")
-            check_setting(axis, value, int, {"at_least": 1})
+            check_value(axis, value, int, {"at_least": 1})
             changes |= self.fields_at(axis, value)
         return replace(self, **changes)
 

@@ -1,13 +1,14 @@
 """Dynamic n-grams (section 4.4): predict the bits of a source that is new every time."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
+from ntm.common.fields import setting
 from ntm.tasks import drawing
 from ntm.tasks.base import Batch, Task, cost_in_bits
 from ntm.tasks.drawing import Row
@@ -34,14 +35,9 @@ class NGrams(Task):
     name: ClassVar[str] = "ngrams"
     axes: ClassVar[tuple[str, ...]] = ("length",)
 
-    length: int = field(default=200, metadata={"help": "bits of a sequence", "at_least": 2})
-    context: int = field(
-        default=5,
-        metadata={
-            "help": "preceding bits that decide the odds of the next",
-            "at_least": 0,
-            "at_most": 16,
-        },
+    length: int = setting(200, "bits of a sequence", at_least=2)
+    context: int = setting(
+        5, "preceding bits that decide the odds of the next", at_least=0, at_most=16
     )
 
     @property

@@ -1,12 +1,13 @@
 """Repeat copy (section 4.2): hear a sequence and a number, say the sequence that many times."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
+from ntm.common.fields import check_order, setting
 from ntm.tasks.base import Batch, Task, bit_names
 from ntm.tasks.sampling import (
     between,
@@ -16,7 +17,6 @@ from ntm.tasks.sampling import (
     take_steps,
     time_steps,
 )
-from ntm.tasks.settings import check_order
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,37 +47,25 @@ class RepeatCopy(Task):
     name: ClassVar[str] = "repeat-copy"
     axes: ClassVar[tuple[str, ...]] = ("length", "repeats")
 
-    bits: int = field(default=6, metadata={"help": "bits of one vector", "at_least": 1})
-    min_length: int = field(
-        default=1, metadata={"help": "fewest vectors of a sequence", "at_least": 1}
+    bits: int = setting(6, "bits of one vector", at_least=1)
+    min_length: int = setting(1, "fewest vectors of a sequence", at_least=1)
+    max_length: int = setting(10, "most vectors of a sequence, included", at_least=1)
+    min_repeats: int = setting(1, "fewest repeats", at_least=1)
+    max_repeats: int = setting(10, "most repeats, included", at_least=1)
+    scale_min_repeats: int | None = setting(
+        None,
+        "fewest repeats of the range that normalises the number; none: that of min_repeats",
+        at_least=1,
     )
-    max_length: int = field(
-        default=10, metadata={"help": "most vectors of a sequence, included", "at_least": 1}
+    scale_max_repeats: int | None = setting(
+        None,
+        "most repeats of the range that normalises the number; none: that of max_repeats",
+        at_least=1,
     )
-    min_repeats: int = field(default=1, metadata={"help": "fewest repeats", "at_least": 1})
-    max_repeats: int = field(default=10, metadata={"help": "most repeats, included", "at_least": 1})
-    scale_min_repeats: int | None = field(
-        default=None,
-        metadata={
-            "help": "fewest repeats of the range that normalises the number; "
-            "none: that of min_repeats",
-            "at_least": 1,
-        },
-    )
-    scale_max_repeats: int | None = field(
-        default=None,
-        metadata={
-            "help": "most repeats of the range that normalises the number; "
-            "none: that of max_repeats",
-            "at_least": 1,
-        },
-    )
-    delimiter: str = field(
-        default="end",
-        metadata={
-            "help": "end: the delimiter comes with the repeat number; start: before the sequence",
-            "choices": ("end", "start"),
-        },
+    delimiter: str = setting(
+        "end",
+        "end: the delimiter comes with the repeat number; start: before the sequence",
+        choices=("end", "start"),
     )
 
     def __post_init__(self) -> None:

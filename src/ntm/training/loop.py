@@ -16,10 +16,9 @@ from typing import Any, Literal
 
 import torch
 
-from ntm import engine
-from ntm.layer import NTM
-from ntm.models.family import Model
+from ntm.models.family import Model, family_of
 from ntm.runs import Run, RunError, Settings, Stream, block_generator, build_model, checkpoints
+from ntm.runs.building import bound_backward
 from ntm.runs.folder import open_run
 from ntm.runs.metrics import Metrics
 from ntm.tasks import Batch, cost_in_bits
@@ -183,7 +182,8 @@ class Trainer:
         start = f"from sequence {self._first:,}" if self._first else "from the start"
         return (
             f"Training {settings.model_name} on {settings.task.name}: {parameters:,} parameters, "
-            f"{_engine(self.model)}, batch size {chosen.batch_size}, seed {chosen.seed}, "
+            f"{family_of(self.model).runs_on(self.model)}, "
+            f"batch size {chosen.batch_size}, seed {chosen.seed}, "
             f"{start} to {chosen.sequences:,}"
             + (f", in {self.folder.path}." if self.folder else ".")
         )
@@ -292,8 +292,7 @@ class Trainer:
         """
         chosen = self.settings.optimiser
         self.optimiser.param_groups[0]["lr"] = chosen.rate_after(sequences)
-        if isinstance(self.model, NTM) and not chosen.clips_backward(sequences):
-            self.model.backward_clip = math.inf
+        bound_backward(self.model, part_of(self.settings, self.ranks), sequences)
 
     def _diverged(self, error: FloatingPointError, sequence: int) -> RunError:
         kept = f" {self.folder.path} is as its last checkpoint left it." if self.folder else ""
@@ -408,13 +407,6 @@ class Trainer:
 
     def _seconds(self) -> float:
         return time.perf_counter() - self._started
-
-
-def _engine(model: Model) -> str:
-    if not isinstance(model, NTM):
-        return "torch.nn.LSTM"
-    choice = engine.choose(model.engine, model.start.memory.device, model.start.memory.dtype)
-    return f"{choice.name} engine ({choice.reason.rstrip('.')})"
 
 
 def _make_optimiser(settings: Settings, model: torch.nn.Module) -> GravesRMSprop:

@@ -11,10 +11,8 @@ from typing import Protocol
 
 import torch
 
-from ntm import engine
-from ntm.layer import NTM
+from ntm.models import Model, family_of
 from ntm.tasks import Batch, cost_in_bits
-from ntm.training.native_step import NativeStep
 from ntm.training.optimiser import GravesRMSprop
 
 
@@ -80,10 +78,6 @@ class TorchStep:
         raise FloatingPointError(f"The gradient of {culprits[0]} is not finite.")
 
 
-def make_step(model: torch.nn.Module, optimiser: GravesRMSprop) -> TwoPartStep:
-    """The fastest step for this model: the native engine's where that runs, else autograd's."""
-    if isinstance(model, NTM):
-        kind = model.start.memory
-        if engine.choose(model.engine, kind.device, kind.dtype).name == "native":
-            return NativeStep(model, optimiser)
-    return TorchStep(model, optimiser)
+def make_step(model: Model, optimiser: GravesRMSprop) -> TwoPartStep:
+    """The fastest step for this model: its family's own, if it has one, else autograd's."""
+    return family_of(model).fused_step(model, optimiser) or TorchStep(model, optimiser)

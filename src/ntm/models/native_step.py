@@ -1,11 +1,14 @@
 """The fused step: gradients and update by the native engine, without autograd."""
 
 import math
+from typing import TYPE_CHECKING
 
 from ntm.engine.fused import FusedGradients
 from ntm.layer import NTM
 from ntm.tasks import Batch
-from ntm.training.optimiser import GravesRMSprop
+
+if TYPE_CHECKING:
+    from ntm.training.optimiser import GravesRMSprop
 
 _BITS_PER_NAT = 1 / math.log(2)
 
@@ -13,7 +16,7 @@ _BITS_PER_NAT = 1 / math.log(2)
 class NativeStep:
     """The same update as TorchStep's, for an NTM on the CPU with the paper's optimiser."""
 
-    def __init__(self, model: NTM, optimiser: GravesRMSprop) -> None:
+    def __init__(self, model: NTM, optimiser: "GravesRMSprop") -> None:
         self.model = model
         self._gradients = FusedGradients(model)
         self._update = optimiser.fused_update()
