@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ntm.bench import command as bench
-from ntm.reproduction import command as reproduction
+from ntm.report import command as reproduction
 from ntm.scale import command as sweep
 from ntm.studio import command as studio
 
@@ -295,16 +295,15 @@ def _eval(options: argparse.Namespace) -> int:
 
 def _analyse(options: argparse.Namespace) -> int:
     from ntm.evaluation import evaluate
-    from ntm.evaluation.heads import analyser, record
+    from ntm.evaluation.heads import analysis_of, record
     from ntm.evaluation.report import as_text
     from ntm.runs import Run
 
     run = Run(options.run)
     task, (model, facts) = run.settings.task, run.load_model()
     with _reading_arguments():
-        examine = analyser(task)
         recording = record(model, task, options.sequences, options.seed)
-    analysis = examine(recording)
+    analysis = analysis_of(recording)
     cost = evaluate(model, task, options.sequences, options.seed)
     known = {"model": run.settings.model_name, "trained_sequences": facts.get("sequences")}
     costs = {"mean_bits": cost.mean_bits, "perfect": cost.perfect}
@@ -332,17 +331,20 @@ def _figures(options: argparse.Namespace) -> int:
     ):
         outcomes.append(outcome)
         if outcome.files:
-            print(
-                f"figure {outcome.number:>2}  {outcome.title:<28}  {outcome.files[0]}", flush=True
-            )
+            print(f"{_number(outcome)}  {outcome.figure.name:<28}  {outcome.files[0]}", flush=True)
     lacking = [
-        (f"figure {outcome.number:>2}", "not drawn" if not outcome.files else "in part", need)
+        (_number(outcome), "not drawn" if not outcome.files else "in part", need)
         for outcome in outcomes
         for need in outcome.lacking
     ]
     if lacking:
         print(f"\nMissing:\n{_table(lacking)}")
     return 0
+
+
+def _number(outcome: Any) -> str:
+    number = outcome.figure.number
+    return "         " if number is None else f"figure {number:>2}"
 
 
 def _with_matplotlib(name: str) -> Any:
@@ -363,11 +365,11 @@ def _params(options: argparse.Namespace) -> int:
     import torch
 
     from ntm.models import family
-    from ntm.training import TABLES
+    from ntm.paper import paper_tables
 
     rows = []
     with torch.device("meta"):  # counted, not initialised
-        for network in TABLES:
+        for network in paper_tables():
             kind = family(network.model)
             model = kind.build(network.config, kind.initialisation(), "auto")
             ours = sum(parameter.numel() for parameter in model.parameters())
@@ -477,7 +479,7 @@ def _answered(model: "Model", task: "Task") -> tuple["Batch", Any]:
 
 def _draw(examples: list[tuple["Batch", Any]], folder: Path) -> None:
     try:
-        from ntm.figures import Answer, copy_generalisation, save
+        from ntm.figures import Answer, draw_answers, save
     except ImportError:
         print("\nFor a picture, install matplotlib: pip install 'neural-turing-machines[figures]'")
         return
@@ -485,7 +487,8 @@ def _draw(examples: list[tuple["Batch", Any]], folder: Path) -> None:
         Answer.of(f"length {length}", batch, logits)
         for length, (batch, logits) in zip(_DEMO_LENGTHS, examples, strict=True)
     ]
-    (path,) = save(copy_generalisation(answers, "NTM"), folder / "copy", ["png"])
+    figure = draw_answers("NTM: generalisation on the copy task", [answers[:-1], answers[-1:]])
+    (path,) = save(figure, folder / "copy", ["png"])
     print(f"\nA picture of all lengths is in {path}")
 
 

@@ -118,6 +118,21 @@ class Task(ABC):
         """The expected cost of answering p = 1/2 everywhere: one bit per scored output."""
         return self.mean_scored_steps * self.output_size
 
+    @property
+    def optimum(self) -> float | None:
+        """The mean cost of the best possible predictions; None where a perfect answer is free."""
+        return None
+
+    def optimal_bits(self, batch: Batch) -> Tensor | None:  # noqa: ARG002  # for those that know
+        """The cost of the best possible predictions on these sequences, (batch,) bits; or None."""
+        return None
+
+    def trained_range(self, axis: str) -> tuple[int, int]:
+        """The smallest and the largest size along an axis that the task samples."""
+        if hasattr(self, axis):
+            return getattr(self, axis), getattr(self, axis)
+        return getattr(self, f"min_{axis}"), getattr(self, f"max_{axis}")
+
     def at(self, **axes: int) -> Self:
         """This task fixed at a value along each given axis, say `task.at(length=120)`.
 

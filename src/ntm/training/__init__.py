@@ -8,26 +8,18 @@
 docs/training.md has the whole story.
 """
 
+from ntm.paper.settings import paper_settings, settings_for
 from ntm.runs import Run, RunError, Settings, Stream
 from ntm.training.begin import train
 from ntm.training.loop import Result
 from ntm.training.observers import Observer
 from ntm.training.optimiser import GravesRMSprop
-from ntm.training.presets import (
-    TABLES,
-    PaperNetwork,
-    paper_network,
-    paper_settings,
-    settings_for,
-)
 from ntm.training.progress import Progress, make_progress
 from ntm.training.step import Step, TorchStep
 
 __all__ = [
-    "TABLES",
     "GravesRMSprop",
     "Observer",
-    "PaperNetwork",
     "Progress",
     "Result",
     "Run",
@@ -37,7 +29,6 @@ __all__ = [
     "Stream",
     "TorchStep",
     "make_progress",
-    "paper_network",
     "paper_settings",
     "settings_for",
     "train",
