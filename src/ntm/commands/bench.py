@@ -1,4 +1,4 @@
-"""The command `ntm bench`: its options, its progress, and where the results go."""
+"""ntm bench: speed, as ratios measured in one run."""
 
 import argparse
 import json
@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from ntm.bench import SECTIONS, run_bench
+
+HELP = "Speed, as ratios measured in one run"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

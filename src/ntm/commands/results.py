@@ -1,0 +1,39 @@
+"""ntm results: tables and figures of your runs, in a folder."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from ntm.commands.base import require_at_least_one, with_matplotlib
+
+HELP = "Tables and figures of your runs, in a folder"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `ntm results`."""
+    add = parser.add_argument
+    add(
+        "runs",
+        type=Path,
+        nargs="*",
+        metavar="DIR",
+        help="run folder, or a folder of them; without any, the page is made again from the data",
+    )
+    add("--out", type=Path, required=True, metavar="DIR", help="folder for the results")
+    add("--sequences", type=int, default=1000, help="fresh sequences per cost (default: 1000)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure runs, and make the tables and figures of all results in a folder."""
+    with_matplotlib("matplotlib")
+    from ntm.report.collection import STAGES, collect
+    from ntm.report.measure import Effort
+    from ntm.report.progress import make_progress
+    from ntm.runs import find_runs
+
+    require_at_least_one(sequences=options.sequences)
+    runs = find_runs(options.runs)
+    with make_progress(STAGES, sys.stdout) as progress:
+        results = collect(runs, options.out, Effort(sequences=options.sequences), progress)
+    print(f"{len(results.records())} runs in {results.readme}")
+    return 0
