@@ -39,6 +39,6 @@ def small() -> Callable[..., Settings]:
             typed |= {"task.bits": 3, "task.max_length": 3}
         typed |= {name.replace("__", "."): value for name, value in changes.items()}
         texts = {name: str(value) for name, value in typed.items()}
-        return paper_settings(task, model).changed(texts)
+        return paper_settings(task, model).with_text(texts)
 
     return make

@@ -139,6 +139,7 @@ def _add_train_options(parser: argparse.ArgumentParser) -> None:
     add("--sequences", help="sequences to train on (default: as many as the task needs)")
     add("--paper", action="store_true", help="the paper's own protocol, as far as it is known")
     add("--batch-size", help="sequences per update (default: 1, as in the paper)")
+    add("--starts", help="initialisations to try; the best goes on (default: the task's own)")
     add("--engine", help="auto, native or reference (default: auto)")
     add("--run", type=Path, metavar="DIR", help="run folder (default: runs/TASK-MODEL-SEED)")
     add("--resume", action="store_true", help="go on where the run folder's checkpoint is")
@@ -225,7 +226,7 @@ def _require_same(name: str, given: str, stored: str, folder: Path) -> None:
 
 def _typed_settings(options: argparse.Namespace) -> dict[str, str]:
     typed = {}
-    for name in ("seed", "sequences", "batch_size", "engine"):
+    for name in ("seed", "sequences", "batch_size", "starts", "engine"):
         if getattr(options, name) is not None:
             typed[f"training.{name}"] = getattr(options, name)
     for pair in options.set:

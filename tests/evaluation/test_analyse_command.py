@@ -13,7 +13,7 @@ from ntm.training import paper_settings
 
 def make_run(folder: Path, model: str, **sizes: int) -> Path:
     changes = {f"model.{name}": str(size) for name, size in sizes.items()}
-    settings = paper_settings("copy", model).changed({**changes, "task.bits": "3"})
+    settings = paper_settings("copy", model).with_text({**changes, "task.bits": "3"})
     run = Run.create(folder, settings)
     run.save_weights("best", build_model(settings), {"sequences": 40})
     return folder

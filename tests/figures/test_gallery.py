@@ -26,7 +26,7 @@ def make_run(folder: Path, task: str, model: str, seed: int = 1, bits: float = 9
     changes = {f"model.{name}": value for name, value in SMALL_MODEL[model].items()}
     if model == "ntm-ff":
         changes |= {"model.read_heads": "2", "model.write_heads": "2"}
-    settings = paper_settings(task, model).changed({**changes, "training.seed": str(seed)})
+    settings = paper_settings(task, model).with_text({**changes, "training.seed": str(seed)})
     run = Run.create(folder, settings)
     run.save_weights("best", build_model(settings), {"sequences": 3000})
     lines = [{"sequences": 1000 * n, "bits": bits / n, "seconds": float(n)} for n in (1, 2, 3)]

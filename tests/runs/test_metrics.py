@@ -1,11 +1,9 @@
-import time
 from pathlib import Path
 
 import pytest
 
 from ntm.runs import RunError, read_metrics
 from ntm.runs.metrics import Metrics
-from ntm.training.tensorboard import TensorBoard
 
 
 def line(sequences: int) -> dict[str, float]:
@@ -44,39 +42,3 @@ def test_garbage_in_the_middle_is_not_passed_over(tmp_path: Path) -> None:
     file.write_text('{"sequences": 1}\nnot json\n{"sequences": 3}\n')
     with pytest.raises(RunError, match="not JSON"):
         read_metrics(file)
-
-
-def test_tensorboard_shows_every_number(tmp_path: Path) -> None:
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    board = TensorBoard(tmp_path, 0)
-    board.write(line(10))
-    board.sync()
-    board.write(line(20))
-    board.close()
-    events = EventAccumulator(str(tmp_path)).Reload()
-    assert sorted(events.Tags()["scalars"]) == ["bits", "seconds"]
-    assert [(e.step, e.value) for e in events.Scalars("bits")] == [
-        (10, pytest.approx(10 / 3)),
-        (20, pytest.approx(20 / 3)),
-    ]
-
-
-def test_tensorboard_forgets_what_a_killed_process_wrote_beyond_its_checkpoint(
-    tmp_path: Path,
-) -> None:
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    first = TensorBoard(tmp_path, 0)
-    for sequences in (10, 20, 30):
-        first.write(line(sequences))
-    first.close()
-    written = int(time.time())
-    while int(time.time()) == written:  # event files are told apart, and read, by the second
-        time.sleep(0.05)
-    second = TensorBoard(tmp_path, 20)
-    second.write({"sequences": 30, "bits": 5.0})
-    second.close()
-    events = EventAccumulator(str(tmp_path)).Reload()
-    assert [e.step for e in events.Scalars("bits")] == [10, 20, 30]
-    assert events.Scalars("bits")[-1].value == 5.0

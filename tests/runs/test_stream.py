@@ -1,9 +1,10 @@
 import pytest
 import torch
+from torch import Tensor
 
 from ntm.runs import Stream, block_generator
 from ntm.runs.stream import block_seed, mix
-from ntm.tasks import Copy
+from ntm.tasks import Batch, Copy
 
 
 def test_a_block_is_the_same_whenever_it_is_asked_for() -> None:
@@ -55,3 +56,32 @@ def test_the_mixing_function_is_murmur3s_finaliser() -> None:
     assert mix(0) == 0
     assert mix(1) == 0x514E28B7
     assert mix(2) == 0x30F4C306
+
+
+@pytest.mark.parametrize("batch_size", [1, 4, 16])
+def test_bucketed_blocks_hold_the_same_sequences_in_batches_of_like_lengths(
+    batch_size: int,
+) -> None:
+    task = Copy(bits=12, max_length=10)
+    plain = Stream(task, seed=2, batch_size=batch_size).block(3)
+    sorted_ = Stream(task, seed=2, batch_size=batch_size, bucketed=True).block(3)
+
+    def sequences(block: Batch) -> list[list[float]]:
+        flat = [torch.cat([t[:, i].flatten() for t in block[:3]]) for i in range(len(block[3]))]
+        return sorted(row.tolist() for row in flat)
+
+    assert sequences(plain) == sequences(sorted_)
+    lengths = sorted_.lengths.view(-1, batch_size)
+    # Batches that were cut from one sorted list overlap at most at their ends.
+    spread = (lengths.amax(dim=1) - lengths.amin(dim=1)).sum()
+    assert spread <= plain.lengths.max() - plain.lengths.min()
+
+
+def test_bucketed_batches_come_in_a_random_order_that_is_always_the_same() -> None:
+    def lengths(block: int) -> Tensor:
+        stream = Stream(Copy(max_length=10), seed=2, batch_size=16, bucketed=True)
+        return stream.block(block).lengths.view(-1, 16).float().mean(dim=1)
+
+    assert torch.equal(lengths(0), lengths(0))
+    assert not torch.equal(lengths(0), lengths(0).sort().values)
+    assert not torch.equal(lengths(0).argsort(), lengths(1).argsort())

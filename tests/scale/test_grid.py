@@ -24,8 +24,8 @@ def test_tasks_alone_are_runs_with_the_papers_settings_on_one_thread() -> None:
     copy, recall = jobs_of({"tasks": ["copy", "associative-recall"]}, "out")
     assert copy.folder == Path("out/copy-ntm-ff-1")
     one_thread = {"training.threads": "1"}
-    assert copy.settings == settings_for("copy").changed(one_thread)
-    assert recall.settings == settings_for("associative-recall").changed(one_thread)
+    assert copy.settings == settings_for("copy").with_text(one_thread)
+    assert recall.settings == settings_for("associative-recall").with_text(one_thread)
 
 
 def test_every_combination_is_a_run_and_lists_are_in_its_name() -> None:

@@ -85,7 +85,7 @@ def test_ctrl_c_ends_all_runs_with_checkpoints(eight_runs: Path, tmp_path: Path)
 
 def test_a_failure_does_not_stop_the_others(tmp_path: Path) -> None:
     jobs = small_jobs(tmp_path, optimiser__learning_rate=[1e38, 1e-3])
-    refused = Job(jobs[1].settings.changed({"training.device": "nowhere"}), tmp_path / "refused")
+    refused = Job(jobs[1].settings.with_text({"training.device": "nowhere"}), tmp_path / "refused")
     diverged, finished, no_device = execute([*jobs, refused], workers=1)
     assert (diverged.state, finished.state, no_device.state) == ("failed", "finished", "failed")
     assert "Training stopped at sequence" in str(diverged.reason)

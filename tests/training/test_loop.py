@@ -271,7 +271,7 @@ def test_a_run_that_diverges_stops_and_keeps_what_was_good(
     train(small(), tmp_path)
     before = everything(tmp_path)
     good = small(training__sequences=200, training__checkpoint_seconds=checkpoint_seconds)
-    wild = good.changed({"optimiser.learning_rate": "3e38"})
+    wild = good.with_text({"optimiser.learning_rate": "3e38"})
     # The folder refuses other settings; this stands for a run whose weights blow up at some point.
     Run(tmp_path).change_settings(wild)
     with pytest.raises(

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 
 from ntm.common.text import unknown
+from ntm.models.step import TorchStep, TwoPartStep
 from ntm.trace import Trace
 
 Model = nn.Module
@@ -57,9 +58,9 @@ class Family:
         """What runs the model, in words; a RuntimeError says why nothing can."""
         return "torch"
 
-    def fused_step(self, model: Model, optimiser: Any) -> Any | None:
-        """A training step that is faster than autograd's, if there is one for this model."""
-        return None
+    def step(self, model: Model, optimiser: Any) -> TwoPartStep:
+        """The fastest training step for this model; autograd's does for every one."""
+        return TorchStep(model, optimiser)
 
     def bound_backward(self, model: Model, limit: float | None) -> None:
         """Bound what flows back at every step; None bounds nothing. A no-op where that is not."""

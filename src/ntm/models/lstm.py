@@ -7,7 +7,7 @@ learned.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +16,8 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 from ntm import checks
 from ntm.common.fields import check_fields, setting
 from ntm.models.family import Family, Model, register
+from ntm.models.lstm_step import BaselineStep
+from ntm.models.step import TwoPartStep
 
 
 @dataclass(frozen=True)
@@ -194,6 +196,10 @@ class LSTMFamily(Family):
     def build(self, config: LSTMConfig, initialisation: object, engine: str) -> LSTMBaseline:
         """The network that a config describes, freshly initialised."""
         return LSTMBaseline.from_config(config)
+
+    def step(self, model: Model, optimiser: Any) -> TwoPartStep:
+        """A step of padded batches, with the native engine's update where there is one."""
+        return BaselineStep(model, optimiser)
 
     def runs_on(self, model: Model) -> str:
         """What runs the model, in words."""

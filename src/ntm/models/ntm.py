@@ -10,6 +10,7 @@ from ntm.config import Initialisation, NTMConfig
 from ntm.layer import NTM
 from ntm.models.family import Family, register
 from ntm.models.native_step import NativeStep
+from ntm.models.step import TorchStep, TwoPartStep
 from ntm.trace import Trace
 
 
@@ -29,9 +30,10 @@ class NTMFamily(Family):
         choice = _choice(model)
         return f"{choice.name} engine ({choice.reason.rstrip('.')})"
 
-    def fused_step(self, model: Any, optimiser: Any) -> NativeStep | None:
+    def step(self, model: Any, optimiser: Any) -> TwoPartStep:
         """The native engine's step, where that engine runs the model."""
-        return NativeStep(model, optimiser) if _choice(model).name == "native" else None
+        kind = NativeStep if _choice(model).name == "native" else TorchStep
+        return kind(model, optimiser)
 
     def bound_backward(self, model: Any, limit: float | None) -> None:
         """Bound what flows back through the controller and the heads at every step."""

@@ -8,11 +8,14 @@ from ntm.runs.settings import Settings
 from ntm.runs.stream import block_seed
 
 
-def build_model(settings: Settings) -> Model:
-    """The network of a run with its initial weights, which the seed decides, on its device."""
+def build_model(settings: Settings, start: int = 0) -> Model:
+    """The network of a run with its initial weights, which the seed decides, on its device.
+
+    start: which of the initialisations that belong to the seed.
+    """
     training, family = settings.training, settings.family
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(block_seed("weights", training.seed, 0))
+        torch.manual_seed(block_seed("weights", training.seed, start))
         model = family.build(settings.model, settings.initialisation, training.engine)
     bound_backward(model, settings, 0)
     return _placed(model, training.device)

@@ -149,14 +149,15 @@ def restore(
     average: torch.nn.Module | None = None,
 ) -> None:
     """Put back what `state_tensors` gave; in place, so that views stay valid."""
-    model.load_state_dict(_under("model/", tensors))
+    model.load_state_dict(under("model/", tensors))
     if average is not None:
-        average.load_state_dict(_under("average/", tensors))
+        average.load_state_dict(under("average/", tensors))
     parameters = dict(model.named_parameters())
-    for name, tensor in _under("optimiser/", tensors).items():
+    for name, tensor in under("optimiser/", tensors).items():
         key, _, owner = name.partition("/")
         optimiser.state[parameters[owner]][key].copy_(tensor)
 
 
-def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors whose names begin so, by the rest of their names."""
     return {name.removeprefix(prefix): t for name, t in tensors.items() if name.startswith(prefix)}

@@ -83,6 +83,9 @@ class TrainingSettings(_Checked):
         1_000_000, "sequences to train on, rounded up to whole batches", at_least=1
     )
     batch_size: int = setting(1, "sequences per update", at_least=1)
+    bucketed: bool = setting(
+        False, "batches of nearly equal lengths, which the LSTM baseline runs faster"
+    )
     seed: int = setting(1, "decides the initial weights and all data", at_least=0)
     engine: str = setting("auto", "engine that runs an NTM", choices=_engines)
     device: str = setting("cpu", "where to train: cpu, cuda, cuda:1, ...")
@@ -97,6 +100,18 @@ class TrainingSettings(_Checked):
         100,
         "fresh sequences, always the same, whose mean cost chooses best.safetensors",
         at_least=1,
+    )
+    validate_beyond: str = setting(
+        "",
+        "axes of the task, such as length=60: validation adds the cost of as many sequences fixed "
+        "at these values, beyond what is trained on; nothing adds none",
+    )
+    starts: int = setting(
+        1, "initialisations to try: each has a trial, and the best goes on", at_least=1
+    )
+    trial_sequences: int = setting(10_000, "sequences of a trial", at_least=1)
+    enough_bits: float = setting(
+        0.0, "a start whose validation is below this goes on at once", at_least=0
     )
     average_share: float = setting(
         0.0,
@@ -119,6 +134,19 @@ class TrainingSettings(_Checked):
     )
 
 
+def beyond_task(task: Task, at: str) -> Task | None:
+    """The task at a place beyond the range it is trained on, such as `length=60`; None for none."""
+    if not at:
+        return None
+    pairs = [pair.partition("=") for pair in at.replace(" ", "").split(",")]
+    if not all(value.isdecimal() for _, _, value in pairs):
+        raise ValueError(
+            f"training.validate_beyond is {at!r}, but it takes axes of the task with their values, "
+            f"such as length=60 or length=15,repeats=10."
+        )
+    return task.at(**{axis: int(value) for axis, _, value in pairs})
+
+
 @dataclass(frozen=True)
 class Settings:
     """One run, completely: two runs with equal settings compute the same numbers."""
@@ -138,6 +166,7 @@ class Settings:
                 f"model has {self.model.input_size} and {self.model.output_size}; give them the "
                 f"same sizes."
             )
+        beyond_task(self.task, self.training.validate_beyond)
         if self.initialisation is None:
             object.__setattr__(self, "initialisation", self.family.initialisation())
 

@@ -34,6 +34,7 @@ class Stream:
     """An endless sequence of problems, cut into blocks of whole batches.
 
     block_size: sequences in a block, the smallest multiple of the batch size that is at least 256.
+    bucketed: put sequences of nearly equal lengths into one batch; see `bucketed`.
     """
 
     def __init__(
@@ -43,15 +44,32 @@ class Stream:
         batch_size: int,
         name: str = "training",
         device: str | torch.device = "cpu",
+        bucketed: bool = False,
     ) -> None:
         self.task, self.seed, self.name, self.device = task, seed, name, device
+        self.batch_size, self.bucketed = batch_size, bucketed
         self.block_size = batch_size * -(-_SMALLEST_BLOCK // batch_size)
 
     def block(self, number: int) -> Batch:
         """Block `number`, the same whenever it is asked for."""
         generator = block_generator(self.name, self.seed, number)
         batch = self.task.sample(self.block_size, generator)
+        if self.bucketed:
+            batch = bucketed(batch, self.batch_size, generator)
         return batch if self.device == "cpu" else batch.to(self.device)
+
+
+def bucketed(block: Batch, batch_size: int, generator: torch.Generator) -> Batch:
+    """The sequences of a block in an order that gives its batches nearly equal lengths.
+
+    They are sorted by length and cut into batches, and the batches are shuffled: otherwise every
+    block would go from its shortest sequences to its longest.
+    """
+    by_length = block.lengths.argsort(stable=True).view(-1, batch_size)
+    order = by_length[torch.randperm(len(by_length), generator=generator)].flatten()
+    return Batch(
+        block.inputs[:, order], block.targets[:, order], block.mask[:, order], block.lengths[order]
+    )
 
 
 def mix(value: int) -> int:

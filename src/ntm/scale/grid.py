@@ -164,7 +164,7 @@ def _runs(
         ]
         name = re.sub(r"[^\w.,=+-]", "_", "-".join([task, model, str(seed), *axes]))
         try:
-            settings = base.changed(texts)
+            settings = base.with_text(texts)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{name}: {error}") from error
         yield name, settings
