@@ -47,20 +47,21 @@ def run_reproduce(options: argparse.Namespace) -> int:
     """Reproduce section 4; 1 if a run failed."""
     _require_matplotlib()
     from ntm.common.text import duration
+    from ntm.report.display import Display
     from ntm.report.measure import QUICK, Effort
     from ntm.report.pipeline import STAGES, reproduce
-    from ntm.report.progress import make_progress
+    from ntm.report.progress import Stages
 
     wanted = _wanted(options)
     started = time.monotonic()
-    with make_progress(STAGES, sys.stdout) as progress:
+    with Display(sys.stdout, every=15) as display:
         results, failures = reproduce(
             wanted,
             options.out,
             taken=options.runs,
             effort=QUICK if options.quick else Effort(),
             workers=options.workers,
-            progress=progress,
+            progress=Stages(STAGES, display),
         )
     print(f"Done in {duration(time.monotonic() - started)}. The report: {results.report}")
     return 1 if failures else 0
@@ -70,14 +71,16 @@ def run_results(options: argparse.Namespace) -> int:
     """Measure runs, and make the tables and figures of all results in a folder."""
     _require_matplotlib()
     from ntm.report.collection import STAGES, collect
+    from ntm.report.display import Display
     from ntm.report.measure import Effort
-    from ntm.report.progress import make_progress
+    from ntm.report.progress import Stages
     from ntm.runs import find_runs
 
     _require_positive(sequences=options.sequences)
     runs = find_runs(options.runs)
-    with make_progress(STAGES, sys.stdout) as progress:
-        results = collect(runs, options.out, Effort(sequences=options.sequences), progress)
+    with Display(sys.stdout) as display:
+        effort = Effort(sequences=options.sequences)
+        results = collect(runs, options.out, effort, Stages(STAGES, display))
     print(f"{len(results.records())} runs in {results.readme}")
     return 0
 
