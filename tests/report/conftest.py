@@ -26,7 +26,7 @@ def few_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = gallery.drawn
 
     def few(experiment: Experiment, figure: FigureSpec, *rest: Any) -> gallery.Outcome:
-        if figure.name == "copy generalisation ntm":
+        if figure.name == "copy generalisation NTM":
             return draw(experiment, figure, *rest)
         return gallery.Outcome(figure, [], ["the patience to draw this"])
 

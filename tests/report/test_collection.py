@@ -11,9 +11,10 @@ from ntm.figures.gallery import figures_of
 from ntm.paper import experiment_of
 from ntm.report import readme
 from ntm.report.collection import STAGES, collect
+from ntm.report.display import Display
 from ntm.report.layout import Results
 from ntm.report.measure import Effort
-from ntm.report.progress import Lines, Silent
+from ntm.report.progress import Stages
 from ntm.runs import FolderError, Run, build_model, find_runs
 
 pytestmark = pytest.mark.usefixtures("few_figures")
@@ -29,7 +30,7 @@ def stamps(folder: Path) -> dict[str, int]:
 
 
 def collected(runs: list[Run], out: Path, effort: Effort = EFFORT) -> Results:
-    return collect(runs, out, effort, Silent())
+    return collect(runs, out, effort, Stages(STAGES))
 
 
 def test_the_folder_has_all_that_is_needed(make_run: MakeRun, tmp_path: Path) -> None:
@@ -139,8 +140,8 @@ def test_runs_are_found_in_folders(make_run: MakeRun, tmp_path: Path) -> None:
 def test_a_log_tells_the_stage_the_part_and_the_whole(
     make_run: MakeRun, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with Lines(STAGES, sys.stdout) as progress:
-        collect([make_run()], tmp_path / "out", EFFORT, progress)
+    with Display(sys.stdout) as display:
+        collect([make_run()], tmp_path / "out", EFFORT, Stages(STAGES, display))
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "[1/4] evaluate 1 of 1: copy-ntm-ff-0 (40% of all)"
     assert lines[1] == "[2/4] analyse 1 of 1: copy-ntm-ff-0 (67% of all)"

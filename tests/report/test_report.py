@@ -10,11 +10,11 @@ from tests.report.examples import made_up_record, untrained_run
 from ntm.figures.gallery import figures_of
 from ntm.paper import experiments, settings_for
 from ntm.report.captions import best_record, numbers_beside
-from ntm.report.collection import collect
+from ntm.report.collection import STAGES, collect
 from ntm.report.layout import Results, figure_title
 from ntm.report.measure import Effort
 from ntm.report.page import report, write_report
-from ntm.report.progress import Silent
+from ntm.report.progress import Stages
 
 TASKS = [experiment.task for experiment in experiments()]
 VOID = {"meta", "img", "br"}
@@ -52,7 +52,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     folder = tmp_path_factory.mktemp("report")
     runs = [untrained_run(folder / "runs" / f"{task}-ff", task, "ntm-ff") for task in TASKS]
     runs += [untrained_run(folder / "runs" / f"{t}-lstm", t, "lstm") for t in ("copy", "ngrams")]
-    return collect(runs, folder / "out", Effort(sequences=2, watched=4), Silent())
+    return collect(runs, folder / "out", Effort(sequences=2, watched=4), Stages(STAGES))
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +123,7 @@ def test_short_runs_are_said_to_be_short(page: Page) -> None:
 @pytest.mark.usefixtures("few_figures")
 def test_what_could_not_be_drawn_and_what_failed_is_said(tmp_path: Path) -> None:
     run = untrained_run(tmp_path / "copy-ntm-ff-0", "copy", "ntm-ff")
-    results = collect([run], tmp_path / "out", Effort(sequences=2, watched=4), Silent())
+    results = collect([run], tmp_path / "out", Effort(sequences=2, watched=4), Stages(STAGES))
     write_report(results, ["copy-lstm-0: the loss is <not> finite."])
     page = Page(results.report.read_text())
     text = " ".join(page.texts)

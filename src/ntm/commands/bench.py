@@ -3,8 +3,6 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 from ntm.bench import SECTIONS, run_bench
 
@@ -31,11 +29,15 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure, and print the results; a failure is an error for the caller to report."""
     from ntm.bench import report
     from ntm.bench.sections import QUICK, Effort
+    from ntm.report.display import Display
 
-    with _progress() as note:
-        results = run_bench(
-            arguments.only or SECTIONS, QUICK if arguments.quick else Effort(), note
-        )
+    with Display(sys.stderr, keep=False) as display:
+
+        def note(text: str) -> None:
+            display.show(lambda: f"ntm bench: {text}", lambda: text)
+
+        effort = QUICK if arguments.quick else Effort()
+        results = run_bench(arguments.only or SECTIONS, effort, note)
     if arguments.json:
         print(json.dumps(results.to_json(), indent=2))
     elif arguments.markdown:
@@ -45,15 +47,3 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print(report.as_text(results))
     return 0
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str], None]]:
-    """Where to say what is being measured: a line that changes, or lines that stay in a log."""
-    if not sys.stderr.isatty():
-        yield lambda text: print(f"ntm bench: {text}", file=sys.stderr, flush=True)
-        return
-    from rich.console import Console
-
-    with Console(stderr=True, highlight=False).status("") as status:
-        yield status.update

@@ -37,20 +37,21 @@ def run(options: argparse.Namespace) -> int:
     """Reproduce section 4; 1 if a run failed."""
     with_matplotlib("matplotlib")
     from ntm.common.text import duration
+    from ntm.report.display import Display
     from ntm.report.measure import QUICK, Effort
     from ntm.report.pipeline import STAGES, reproduce
-    from ntm.report.progress import make_progress
+    from ntm.report.progress import Stages
 
     wanted = _wanted(options)
     started = time.monotonic()
-    with make_progress(STAGES, sys.stdout) as progress:
+    with Display(sys.stdout, every=15) as display:
         results, failures = reproduce(
             wanted,
             options.out,
             taken=options.runs,
             effort=QUICK if options.quick else Effort(),
             workers=options.workers,
-            progress=progress,
+            progress=Stages(STAGES, display),
         )
     print(f"Done in {duration(time.monotonic() - started)}. The report: {results.report}")
     return 1 if failures else 0

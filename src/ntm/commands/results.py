@@ -27,13 +27,15 @@ def run(options: argparse.Namespace) -> int:
     """Measure runs, and make the tables and figures of all results in a folder."""
     with_matplotlib("matplotlib")
     from ntm.report.collection import STAGES, collect
+    from ntm.report.display import Display
     from ntm.report.measure import Effort
-    from ntm.report.progress import make_progress
+    from ntm.report.progress import Stages
     from ntm.runs import find_runs
 
     require_at_least_one(sequences=options.sequences)
     runs = find_runs(options.runs)
-    with make_progress(STAGES, sys.stdout) as progress:
-        results = collect(runs, options.out, Effort(sequences=options.sequences), progress)
+    with Display(sys.stdout) as display:
+        effort = Effort(sequences=options.sequences)
+        results = collect(runs, options.out, effort, Stages(STAGES, display))
     print(f"{len(results.records())} runs in {results.readme}")
     return 0

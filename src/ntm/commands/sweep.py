@@ -58,9 +58,9 @@ def _print_jobs(jobs: Sequence["Job"], as_json: bool) -> None:
 
 def _execute(jobs: Sequence["Job"], options: argparse.Namespace) -> list["Outcome"]:
     from ntm.scale.execution import execute
-    from ntm.scale.table import make_view
+    from ntm.scale.table import RunsView
 
-    with make_view(sys.stderr if options.json else sys.stdout) as view:
+    with RunsView(sys.stderr if options.json else sys.stdout) as view:
         return execute(jobs, options.workers, options.ray, view.show)
 
 

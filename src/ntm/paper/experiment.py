@@ -125,8 +125,8 @@ class FigureSpec:
     @property
     def stem(self) -> str:
         """The name of its file: figure-03-copy-learning-curves."""
-        number = "" if self.number is None else f"figure-{self.number:02d}-"
-        return f"{number}{self.name.replace(' ', '-')}"
+        words = self.name.lower().replace("-", "").replace(" ", "-")
+        return words if self.number is None else f"figure-{self.number:02d}-{words}"
 
 
 def _figures_of_any_task(name: str) -> tuple[FigureSpec, ...]:

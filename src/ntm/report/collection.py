@@ -16,7 +16,7 @@ from ntm.figures.gallery import draw_figures, figures_of
 from ntm.report import measure
 from ntm.report.layout import Results, figure_title
 from ntm.report.measure import Effort
-from ntm.report.progress import Progress
+from ntm.report.progress import Stages
 from ntm.report.readme import write_readme
 from ntm.report.records import is_up_to_date, store_measured, store_run
 from ntm.runs import FolderError, Run
@@ -24,7 +24,7 @@ from ntm.runs import FolderError, Run
 STAGES = ("evaluate", "analyse", "draw", "report")
 
 
-def collect(runs: Sequence[Run], out: str | Path, effort: Effort, progress: Progress) -> Results:
+def collect(runs: Sequence[Run], out: str | Path, effort: Effort, progress: Stages) -> Results:
     """Measure runs and make a folder of results of them, or add them to one.
 
     Runs that the folder knows already, by their names, are measured again if they changed.
@@ -40,15 +40,15 @@ def collect(runs: Sequence[Run], out: str | Path, effort: Effort, progress: Prog
         _evaluate(runs, results, effort, progress)
         _analyse(runs, results, effort, progress)
         _draw(runs, results, progress)
-    progress.stage("report", 1)
+    progress.begin("report", 1)
     progress.doing(str(results.readme))
     write_readme(results)
     progress.done()
     return results
 
 
-def _evaluate(runs: Sequence[Run], results: Results, effort: Effort, progress: Progress) -> None:
-    progress.stage("evaluate", len(runs))
+def _evaluate(runs: Sequence[Run], results: Results, effort: Effort, progress: Stages) -> None:
+    progress.begin("evaluate", len(runs))
     for run in runs:
         name = run.path.resolve().name
         progress.doing(name)
@@ -61,9 +61,9 @@ def _evaluate(runs: Sequence[Run], results: Results, effort: Effort, progress: P
         progress.done()
 
 
-def _analyse(runs: Sequence[Run], results: Results, effort: Effort, progress: Progress) -> None:
+def _analyse(runs: Sequence[Run], results: Results, effort: Effort, progress: Stages) -> None:
     with_heads = [run for run in runs if run.settings.family.has_memory]
-    progress.stage("analyse", len(with_heads))
+    progress.begin("analyse", len(with_heads))
     for run in with_heads:
         name = run.path.resolve().name
         progress.doing(name)
@@ -73,8 +73,8 @@ def _analyse(runs: Sequence[Run], results: Results, effort: Effort, progress: Pr
         progress.done()
 
 
-def _draw(runs: Sequence[Run], results: Results, progress: Progress) -> None:
-    progress.stage("draw", len(figures_of(run.settings.task.name for run in runs)))
+def _draw(runs: Sequence[Run], results: Results, progress: Stages) -> None:
+    progress.begin("draw", len(figures_of(run.settings.task.name for run in runs)))
     file, key = results.figures / "figures.json", _figures_key(runs)
     if not runs or is_up_to_date(file, key):
         return

@@ -60,8 +60,5 @@ class Results(NamedTuple):
 
 
 def figure_title(figure: FigureSpec) -> str:
-    """What a figure shows, with its number in the paper: Figure 13: n-gram learning curves."""
-    title = figure.name
-    for name, written in (("lstm", "LSTM"), ("ntm", "NTM"), ("ngram", "n-gram")):
-        title = title.replace(name, written)
-    return title if figure.number is None else f"Figure {figure.number}: {title}"
+    """What a figure shows, with its number in the paper: Figure 3: copy learning curves."""
+    return figure.name if figure.number is None else f"Figure {figure.number}: {figure.name}"

@@ -9,7 +9,7 @@ from ntm.report.collection import collect
 from ntm.report.layout import Results
 from ntm.report.measure import Effort
 from ntm.report.page import write_report
-from ntm.report.progress import Progress, Silent
+from ntm.report.progress import Stages
 from ntm.runs import Run, RunError, Settings, find_runs, run_name
 from ntm.scale import Job, execute
 
@@ -31,7 +31,7 @@ def reproduce(
     taken: Iterable[str | Path] = (),
     effort: Effort | None = None,
     workers: int | None = None,
-    progress: Progress | None = None,
+    progress: Stages | None = None,
 ) -> Reproduction:
     """Have these runs, measure them, and write a report on all of them.
 
@@ -40,7 +40,7 @@ def reproduce(
         there is not trained: its runs are taken as they are, all of them.
     workers: processes that train at a time; None for one per core.
     """
-    progress = progress or Silent()
+    progress = progress or Stages(STAGES)
     out = Path(out)
     existing = find_runs(taken)
     there = {_network(run.settings) for run in existing}
@@ -56,9 +56,9 @@ def reproduce(
     return Reproduction(results, failures)
 
 
-def _train(jobs: Sequence[Job], workers: int | None, progress: Progress) -> list[str]:
+def _train(jobs: Sequence[Job], workers: int | None, progress: Stages) -> list[str]:
     """Train the jobs; a sentence about each that failed."""
-    progress.stage("train", len(jobs))
+    progress.begin("train", len(jobs))
     outcomes = execute(jobs, workers, on_event=progress.training) if jobs else []
     if any(outcome.state == "interrupted" for outcome in outcomes):
         raise KeyboardInterrupt

@@ -2,10 +2,10 @@
 
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol, TextIO
+from typing import TYPE_CHECKING, Any
 
 from ntm.common.text import duration
+from ntm.report.display import Display
 
 if TYPE_CHECKING:
     from ntm.scale import Standing
@@ -14,207 +14,95 @@ if TYPE_CHECKING:
 _SHARES = {"train": 85, "evaluate": 6, "analyse": 4, "draw": 4, "report": 1}
 
 
-class Progress(Protocol):
-    """Somewhere to show progress."""
+class Stages:
+    """How far a sequence of stages has come, shown on a display if there is one."""
 
-    def stage(self, name: str, parts: int) -> None:
+    def __init__(self, names: Iterable[str], display: Display | None = None) -> None:
+        self.names, self._display = list(names), display
+        self._standings: Sequence[Standing] = ()
+        self._started = time.monotonic()
+        self.begin(self.names[0], 1)
+
+    def begin(self, name: str, parts: int) -> None:
         """A stage of so many parts begins."""
+        self._number = self.names.index(name)
+        self._parts, self._finished, self._part = parts, 0.0, ""
+        self._standings = ()
 
     def doing(self, part: str) -> None:
         """This is being done now."""
+        self._part = part
+        if self._display and self._display.is_terminal:
+            self._show()
 
     def done(self) -> None:
         """A part of the stage is done."""
+        self._finished += 1
+        self._show(now=True)
 
     def training(self, standings: Sequence["Standing"]) -> None:
         """This is where the runs stand."""
+        self._finished, self._standings = sum(map(_share_done, standings)), tuple(standings)
+        self._show(now=all(map(_is_over, standings)))
 
     def note(self, text: str) -> None:
         """Say one thing."""
-
-
-class Silent:
-    """Shows nothing."""
-
-    def stage(self, name: str, parts: int) -> None:
-        """Nothing."""
-
-    def doing(self, part: str) -> None:
-        """Nothing."""
-
-    def done(self) -> None:
-        """Nothing."""
-
-    def training(self, standings: Sequence["Standing"]) -> None:
-        """Nothing."""
-
-    def note(self, text: str) -> None:
-        """Nothing."""
-
-
-class Position:
-    """How far a sequence of stages has come."""
-
-    def __init__(self, stages: Iterable[str]) -> None:
-        self.stages = list(stages)
-        self.number = 0
-        self.parts, self.finished = 1, 0.0
-        self.part = ""
-
-    def begin(self, name: str, parts: int) -> None:
-        """A stage begins."""
-        self.number = self.stages.index(name)
-        self.parts, self.finished, self.part = parts, 0.0, ""
+        if self._display:
+            self._display.note(text)
 
     @property
     def title(self) -> str:
         """Which stage of how many: [2/5] evaluate."""
-        return f"[{self.number + 1}/{len(self.stages)}] {self.stages[self.number]}"
+        return f"[{self._number + 1}/{len(self.names)}] {self.names[self._number]}"
 
     @property
     def of_stage(self) -> float:
         """The share of the stage that is done."""
-        return min(self.finished / self.parts, 1.0) if self.parts else 1.0
+        return min(self._finished / self._parts, 1.0) if self._parts else 1.0
 
     @property
     def of_all(self) -> float:
         """About the share of everything that is done."""
-        sizes = [_SHARES[name] for name in self.stages]
-        return (sum(sizes[: self.number]) + sizes[self.number] * self.of_stage) / sum(sizes)
+        sizes = [_SHARES[name] for name in self.names]
+        return (sum(sizes[: self._number]) + sizes[self._number] * self.of_stage) / sum(sizes)
 
+    def _show(self, now: bool = False) -> None:
+        if self._display:
+            self._display.show(self._line, self._picture, now)
 
-class Lines(AbstractContextManager["Lines"]):
-    """A line for every part, and while runs are trained one every few seconds: for logs."""
-
-    interval = 15.0
-
-    def __init__(self, stages: Iterable[str], stream: TextIO) -> None:
-        self._position, self._stream = Position(stages), stream
-        self._due = 0.0
-
-    def __exit__(self, *error: object) -> None:
-        """Nothing to leave behind."""
-
-    def stage(self, name: str, parts: int) -> None:
-        """A stage begins."""
-        self._position.begin(name, parts)
-
-    def doing(self, part: str) -> None:
-        """Remember it: it is said when it is done."""
-        self._position.part = part
-
-    def done(self) -> None:
-        """A part is done."""
-        at = self._position
-        at.finished += 1
-        self.note(f"{at.title} {at.finished:.0f} of {at.parts}: {at.part} ({at.of_all:.0%} of all)")
-
-    def training(self, standings: Sequence["Standing"]) -> None:
-        """Where the runs stand."""
-        self._position.finished = sum(map(_share_done, standings))
-        over = all(standing.state not in {"waiting", "running"} for standing in standings)
-        if time.monotonic() < self._due and not over:
-            return
-        self._due = time.monotonic() + self.interval
-        finished = sum(standing.state == "finished" for standing in standings)
-        running = "; ".join(_in_words(s) for s in standings if s.state == "running")
-        self.note(
-            f"{self._position.title} {finished} of {len(standings)} runs finished "
-            f"({self._position.of_all:.0%} of all){f'; {running}' if running else ''}"
-        )
-
-    def note(self, text: str) -> None:
-        """Print one line."""
-        print(text, file=self._stream, flush=True)
-
-
-class Live(AbstractContextManager["Live"]):
-    """Bars for everything and for the stage, then a table of the runs, at a terminal's foot."""
-
-    def __init__(self, stages: Iterable[str], stream: TextIO) -> None:
-        from rich.console import Console
-        from rich.live import Live as RichLive
-
-        self._position = Position(stages)
-        self._standings: Sequence[Standing] = ()
-        self._started = time.monotonic()
-        console = Console(file=stream, highlight=False, markup=False)
-        self._live = RichLive(console=console, get_renderable=self._picture, refresh_per_second=4)
-
-    def __enter__(self) -> "Live":
-        self._live.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._live.stop()
-
-    def stage(self, name: str, parts: int) -> None:
-        """A stage begins."""
-        self._position.begin(name, parts)
-        self._standings = ()
-
-    def doing(self, part: str) -> None:
-        """What is being done now."""
-        self._position.part = part
-
-    def done(self) -> None:
-        """A part is done."""
-        self._position.finished += 1
-
-    def training(self, standings: Sequence["Standing"]) -> None:
-        """Where the runs stand."""
-        self._position.finished = sum(map(_share_done, standings))
-        self._standings = tuple(standings)
-
-    def note(self, text: str) -> None:
-        """Print one line above the bars."""
-        self._live.console.print(text)
+    def _line(self) -> str:
+        whole = f"({self.of_all:.0%} of all)"
+        if not self._standings:
+            return f"{self.title} {self._finished:.0f} of {self._parts}: {self._part} {whole}"
+        finished = sum(standing.state == "finished" for standing in self._standings)
+        running = [_in_words(s) for s in self._standings if s.state == "running"]
+        counted = f"{self.title} {finished} of {len(self._standings)} runs finished {whole}"
+        return "; ".join([counted, *running])
 
     def _picture(self) -> Any:
         from rich.console import Group
         from rich.progress_bar import ProgressBar
         from rich.table import Table
 
-        at, bars = self._position, Table.grid(padding=(0, 1))
+        from ntm.scale.table import table_of_runs
+
+        bars = Table.grid(padding=(0, 1))
         elapsed = duration(time.monotonic() - self._started)
-        for name, share, text in (("all", at.of_all, elapsed), (at.title, at.of_stage, "")):
-            bar = ProgressBar(total=1, completed=share, width=30)
-            bars.add_row(name, bar, f"{share:.0%}", text)
+        for name, share, text in (("all", self.of_all, elapsed), (self.title, self.of_stage, "")):
+            bars.add_row(name, ProgressBar(1, share, width=30), f"{share:.0%}", text)
         # The runs come last: they may be more than the terminal has lines.
-        return Group(bars, at.part, *([self._runs()] if self._standings else []))
-
-    def _runs(self) -> Any:
-        from rich.box import SIMPLE_HEAD
-        from rich.table import Table
-
-        table = Table(box=SIMPLE_HEAD, padding=(0, 1))
-        for number, name in enumerate(("run", "state", "sequences", "bits", "per second")):
-            table.add_column(name, justify="left" if number < 2 else "right")
-        for standing in self._standings:
-            table.add_row(*_cells(standing))
-        return table
+        runs = [table_of_runs(self._standings)] if self._standings else []
+        return Group(bars, self._part, *runs)
 
 
-def make_progress(stages: Iterable[str], stream: TextIO) -> Lines | Live:
-    """Bars where there is a terminal, plain lines where there is none."""
-    return Live(stages, stream) if stream.isatty() else Lines(stages, stream)
+def _is_over(standing: "Standing") -> bool:
+    return standing.state not in {"waiting", "running"}
 
 
 def _share_done(standing: "Standing") -> float:
-    over = standing.state not in {"waiting", "running"}
-    return 1.0 if over else standing.sequences / standing.job.sequences
+    return 1.0 if _is_over(standing) else standing.sequences / standing.job.sequences
 
 
 def _in_words(standing: "Standing") -> str:
     bits = "" if standing.bits is None else f", {standing.bits:.3f} bits"
     return f"{standing.job.name} {standing.sequences:,} of {standing.job.sequences:,}{bits}"
-
-
-def _cells(standing: "Standing") -> tuple[str, ...]:
-    return (
-        standing.job.name,
-        standing.state,
-        f"{standing.sequences:,} of {standing.job.sequences:,}",
-        "" if standing.bits is None else f"{standing.bits:.3f}",
-        f"{standing.speed:,.0f}" if standing.state == "running" else "",
-    )
