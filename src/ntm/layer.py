@@ -153,10 +153,8 @@ class NTM(nn.Module):
         sequence's last step.
         """
         x, state, lengths = self._prepared(x, state, lengths)
-        logits, state, _ = engine.run(
-            self.engine, self.cell, x, state, lengths, backward_clip=self.backward_clip
-        )
-        return (logits.transpose(0, 1) if self.batch_first else logits), state
+        logits, final, _ = engine.run(self, x, state, lengths)
+        return (logits.transpose(0, 1) if self.batch_first else logits), State(*final)
 
     @torch.no_grad()
     def trace(
@@ -173,7 +171,7 @@ class NTM(nn.Module):
         """
         x, state, lengths = self._prepared(x, state, lengths)
         logits, _, record = engine.run(
-            self.engine, self.cell, x, state, lengths, record=True, record_memory=memory
+            self, x, state, lengths, record=True, record_memory=memory
         )
         if lengths is None:
             lengths = torch.full((x.shape[1],), x.shape[0])
@@ -219,8 +217,8 @@ class NTM(nn.Module):
 
     def _prepared(
         self, x: Tensor, state: State | None, lengths: Tensor | Sequence[int] | None
-    ) -> tuple[Tensor, State, Tensor | None]:
-        """Arguments checked, time first, the state filled in."""
+    ) -> tuple[Tensor, State | None, Tensor | None]:
+        """Arguments checked, time first; None stays None for the learned start."""
         like = self.start.memory
         checks.require_range(like.dtype)
         checks.require_input(x, self.config.input_size, self.batch_first, like)
@@ -229,10 +227,16 @@ class NTM(nn.Module):
         steps, batch_size = x.shape[:2]
         lengths = checks.checked_lengths(lengths, batch_size, steps, x.device)
         checks.require_finite(x, lengths)
-        if state is None:
-            return x, self.initial_state(batch_size), lengths
-        checks.require_state(state, self.config, batch_size, like)
+        if state is not None:
+            checks.require_state(state, self.config, batch_size, like)
+        elif not self._starts_as_built():
+            state = self.initial_state(batch_size)
         return x, state, lengths
+
+    def _starts_as_built(self) -> bool:
+        """Whether `initial_state` is the one below, so that an engine may do its work."""
+        own = "initial_state" in self.__dict__
+        return not own and type(self).initial_state is NTM.initial_state
 
 
 def _as_array(tensor: Tensor) -> NDArray[Any]:

@@ -414,7 +414,8 @@ class Trainer:
 def _engine(model: Model) -> str:
     if not isinstance(model, NTM):
         return "torch.nn.LSTM"
-    choice = engine.choose(model.engine, model.start.memory.device, model.start.memory.dtype)
+    kind = model.start.memory
+    choice = engine.choose(model.engine, kind.device, kind.dtype, model)
     return f"{choice.name} engine ({choice.reason.rstrip('.')})"
 
 

@@ -84,6 +84,6 @@ def make_step(model: torch.nn.Module, optimiser: GravesRMSprop) -> TwoPartStep:
     """The fastest step for this model: the native engine's where that runs, else autograd's."""
     if isinstance(model, NTM):
         kind = model.start.memory
-        if engine.choose(model.engine, kind.device, kind.dtype).name == "native":
+        if engine.choose(model.engine, kind.device, kind.dtype, model).name == "native":
             return NativeStep(model, optimiser)
     return TorchStep(model, optimiser)
