@@ -96,7 +96,10 @@ EDITS: dict[str, Callable[[NTM, str], Any]] = {
         lambda _m, gradients, _o: tuple(None if g is None else 0 * g for g in gradients)
     ),
     "weight norm": lambda net, n: parametrizations.weight_norm(linear_of(net, n)),
-    "spectral norm": lambda net, n: parametrizations.spectral_norm(linear_of(net, n)),
+    # Without training mode: there every call changes the norm's estimate.
+    "spectral norm": lambda net, n: parametrizations.spectral_norm(
+        linear_of(net, n)
+    ).parametrizations.weight.eval(),
     "a parametrisation": lambda net, n: parametrize.register_parametrization(
         linear_of(net, n), "weight", Squared()
     ),

@@ -196,7 +196,9 @@ def surely_finite(tensor: Tensor) -> bool:
 
     One call where torch needs several operators and a number read back.
     """
-    if obstacle(tensor.device, tensor.dtype) is not None or not tensor.is_contiguous():
+    if obstacle(tensor.device, tensor.dtype) is not None:
+        return False
+    if tensor.is_neg() or not tensor.is_contiguous():
         return False
     finite: bool = function("all_finite", tensor.dtype)(tensor)
     return finite

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch._library import autograd
 
 from ntm.config import NTMConfig
 from ntm.engine import native, transforms
@@ -139,11 +140,27 @@ def _refuse(ctx: Any, *gradients: Tensor) -> None:
     )
 
 
+def _refusing_tangents(backward: Any, setup_context: Any) -> Any:
+    """What `register_autograd` would register; that drops derivatives in forward mode silently."""
+    run = autograd.make_autograd_impl(forward, autograd.Info(backward, setup_context))
+
+    def checked(keyset: Any, *arguments: Any) -> Any:
+        x, _, weights, start, *_ = arguments
+        if transforms.has_tangent((x, *weights, *start)):
+            raise RuntimeError(
+                "The native engine does not compute under forward-mode differentiation. Give the "
+                "network engine='reference'."
+            )
+        return run(keyset, *arguments)
+
+    return checked
+
+
 _library.impl("forward", _forward, "CPU")
 _library.impl("backward", _backward, "CPU")
 _registry.register_fake("ntm::forward", _fake_forward)
 _registry.register_fake("ntm::backward", _fake_backward)
-_registry.register_autograd("ntm::forward", _differentiate, setup_context=_set_up_context)
+_library.impl("forward", _refusing_tangents(_differentiate, _set_up_context), "Autograd", with_keyset=True)
 _registry.register_autograd("ntm::backward", _refuse)
 
 

@@ -27,14 +27,15 @@ def active(tensors: Iterable[Tensor]) -> str | None:
         return f"torch.func.{level.key().name.lower()}"
     if _core._get_tracing_state() is not None:
         return "torch.jit.trace"
-    return "forward-mode differentiation" if has_tangent(tensors) else None
+    if forward_ad._current_level >= 0 and has_tangent(tensors):
+        return "forward-mode differentiation"
+    return None
 
 
 def has_tangent(tensors: Iterable[Tensor]) -> bool:
     """Whether one of the tensors carries a derivative in forward mode."""
-    if forward_ad._current_level < 0:
-        return False
-    return any(forward_ad.unpack_dual(tensor).tangent is not None for tensor in tensors)
+    unpack: Any = torch._VF._unpack_dual  # type: ignore[attr-defined]
+    return any(unpack(tensor, level=0)[1] is not None for tensor in tensors)
 
 
 def hides_values(tensor: Tensor) -> bool:
