@@ -6,10 +6,11 @@ M_t           ->  read heads find their locations and read         ->  r_t
 h_t, r_t      ->  output
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import _register_namedtuple
 
 from ntm.addressing import Addressing, address
 from ntm.config import NTMConfig
@@ -31,6 +32,26 @@ class State(NamedTuple):
     def detach(self) -> "State":
         """The same state without its history, for truncated backpropagation through time."""
         return State(*(tensor.detach() for tensor in self))
+
+    def to(self, *args: Any, **kwargs: Any) -> "State":
+        """The same state on another device or in another dtype; the arguments of Tensor.to."""
+        return State(*(tensor.to(*args, **kwargs) for tensor in self))
+
+    def __repr__(self) -> str:
+        return described(self)
+
+
+def described(values: NamedTuple) -> str:
+    """Named tensors in one line: the shapes instead of thousands of numbers."""
+    named = values._asdict()
+    shapes = {n: tuple(v.shape) if isinstance(v, Tensor) else v for n, v in named.items()}
+    kinds = {f"{v.dtype} on {v.device}" for v in values if isinstance(v, Tensor)}
+    listed = [f"{name}={shape}" for name, shape in shapes.items()]
+    return f"{type(values).__name__}({', '.join([*listed, *sorted(kinds)])})"
+
+
+# Any named tuple is a pytree. With a name of its own it can also be saved in an exported program.
+_register_namedtuple(State, serialized_type_name="ntm.State")
 
 
 class Step(NamedTuple):

@@ -81,6 +81,8 @@ def obstacle(device: torch.device, dtype: torch.dtype) -> str | None:
     """Why the native engine cannot run on tensors of this kind; None when it can."""
     if _loaded.module is None:
         return _loaded.reason
+    if torch.onnx.is_in_onnx_export():
+        return "ONNX knows no operator for its kernels"
     if device.type != "cpu":
         return f"it runs on the CPU, and the tensors are on {device}"
     if dtype not in PRECISIONS:

@@ -32,12 +32,40 @@ def unroll(
     outputs = []
     for t, x_t in enumerate(x):
         active = None if lengths is None else (lengths > t).unsqueeze(1)
-        step, after = cell(_where(active, x_t), state)
-        state = State(*(_where(active, new, old) for new, old in zip(after, state, strict=True)))
+        step, state = _advance(cell, x_t, state, active)
         outputs.append(_where(active, step.output))
         if on_step is not None:
             on_step(step, state, active)
     return torch.stack(outputs), state
+
+
+def _advance(cell: Cell, x: Tensor, state: State, active: Tensor | None) -> tuple[Step, State]:
+    step, after = cell(_where(active, x), state)
+    return step, State(*(_where(active, new, old) for new, old in zip(after, state, strict=True)))
+
+
+def _scan(cell: Cell, x: Tensor, state: State, lengths: Tensor | None) -> tuple[Tensor, State]:
+    """`unroll` as one operator of a graph, for an exported program whose number of steps is open.
+
+    The operator knows plain tuples of equal strides, and returns nothing that it was given.
+    """
+    from torch._higher_order_ops.scan import scan
+
+    def advance(
+        state: tuple[Tensor, ...], now: tuple[Tensor, Tensor]
+    ) -> tuple[tuple[Tensor, ...], Tensor]:
+        x_t, t = now
+        active = None if lengths is None else (lengths > t).unsqueeze(1)
+        step, after = _advance(cell, x_t, State(*state), active)
+        return _copies(after), _where(active, step.output)
+
+    times = torch.arange(x.shape[0], device=x.device)
+    final, logits = scan(advance, _copies(state), (x, times))
+    return logits, State(*final)
+
+
+def _copies(state: State) -> tuple[Tensor, ...]:
+    return tuple(part.clone(memory_format=torch.contiguous_format) for part in state)
 
 
 def run(
@@ -58,10 +86,23 @@ def run(
             noted["memory"] = after.memory
         steps.append({name: _where(active, tensor) for name, tensor in noted.items()})
 
+    if torch.compiler.is_exporting():
+        _require_no_clip(backward_clip)
+        if isinstance(x.shape[0], torch.SymInt):
+            return *_scan(cell, x, state, lengths), {}
     with _clipped(cell, backward_clip):
         logits, state = unroll(cell, x, state, lengths, note if record else None)
     names = steps[0] if steps else {}
     return logits, state, {name: torch.stack([step[name] for step in steps]) for name in names}
+
+
+def _require_no_clip(limit: float) -> None:
+    if not math.isinf(limit) and torch.is_grad_enabled():
+        raise RuntimeError(
+            "A program exported from the reference engine would lose backward_clip. Export under "
+            "torch.no_grad(), which needs no gradients; or set net.backward_clip = math.inf; or "
+            "give the network engine='native'."
+        )
 
 
 @contextmanager
