@@ -589,10 +589,16 @@ def with_state(change: Callable[[State], object]) -> Call:
 
 
 WRONG_CALLS: dict[str, tuple[Call, type[Exception], str]] = {
-    "two axes": (
-        lambda net, x: net(x[0]),
+    "one axis": (
+        lambda net, x: net(x[0, 0]),
         ValueError,
-        "x must have the shape (time, batch, 3), at least one step and one sequence; got (3, 3).",
+        "(time, batch, 3), at least one step and one sequence; got (3,). One sequence alone may be",
+    ),
+    "four axes": (lambda net, x: net(x[None]), ValueError, "got (1, 5, 3, 3)."),
+    "one sequence of too few channels": (
+        lambda net, x: net(x[:, 0, :2]),
+        ValueError,
+        "got (5, 2). One sequence alone may be (time, 3).",
     ),
     "too few channels": (
         lambda net, x: net(x[..., :2]),

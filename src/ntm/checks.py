@@ -1,6 +1,7 @@
 """What may be passed to the layer; anything else is refused in a sentence."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -25,7 +26,8 @@ def checked_limit(name: str, value: object) -> float:
 
 def refuse_tracing() -> None:
     """Not under torch.jit.trace, which would record one run and its sizes as constants."""
-    if torch.jit.is_tracing():
+    jit: Any = torch.jit  # has no type annotations
+    if jit.is_tracing():
         raise RuntimeError(
             "torch.jit.trace would fix the number of steps and sequences without a word. Use "
             "torch.export.export(net, (x,)), or torch.onnx.export(net, (x,), dynamo=True)."

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Self, overload
 
 import torch
@@ -95,14 +96,25 @@ class NTM(nn.Module):
         return cls(**vars(config), batch_first=batch_first, engine=engine)
 
     @staticmethod
-    def from_pretrained(name: str, *, batch_first: bool = False, engine: str = "auto") -> "NTM":
-        """A trained network that comes with the package, such as "copy-ff".
+    def from_pretrained(
+        name: str | Path, *, batch_first: bool | None = None, engine: str = "auto"
+    ) -> "NTM":
+        """A trained network: a packaged one, such as "copy-ff", or a folder of `save_pretrained`.
 
-        `ntm.pretrained.names()` lists them; `ntm.pretrained.facts(name)` has the task and the cost.
+        `ntm.pretrained.names()` lists the packaged ones; `ntm.pretrained.facts(name)` has the task
+        and the cost. `batch_first` is as saved, False for a packaged one, unless it is given.
         """
-        from ntm import pretrained
+        from ntm import pretrained, saving
 
-        return pretrained.load(name, batch_first=batch_first, engine=engine)
+        if pretrained.is_packaged(name):
+            return pretrained.load(str(name), batch_first=bool(batch_first), engine=engine)
+        return saving.load(name, batch_first=batch_first, engine=engine)
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Write the weights (safetensors), the config, `batch_first` and `backward_clip` (JSON)."""
+        from ntm import saving
+
+        saving.save(self, folder)
 
     @property
     def backward_clip(self) -> float:

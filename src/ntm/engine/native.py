@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ntm.config import NTMConfig
 
 PRECISIONS = {torch.float32: "float", torch.float64: "double"}
+_NO_ONNX = "ONNX has no operator for its kernels. Give the network engine='reference'."
 _HEAD_ARRAYS = (
     *("keys", "strengths", "gates", "shifts", "sharpness"),
     *("content", "gated", "shifted", "weightings"),
@@ -82,7 +83,7 @@ def obstacle(device: torch.device, dtype: torch.dtype) -> str | None:
     if _loaded.module is None:
         return _loaded.reason
     if torch.onnx.is_in_onnx_export():
-        return "ONNX knows no operator for its kernels"
+        return _NO_ONNX
     if device.type != "cpu":
         return f"it runs on the CPU, and the tensors are on {device}"
     if dtype not in PRECISIONS:
@@ -216,6 +217,8 @@ def _fake_forward(
     backward_clip: float,
     keep: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+    if torch.onnx.is_in_onnx_export():  # which torch.compile's own capture does not see
+        raise RuntimeError(f"The native engine cannot run here: {_NO_ONNX}")
     steps, batch_size = x.shape[:2]
     size = tape_size(sizes_of(weights, start), lstm, len(shifts), steps, batch_size, keep)
     memory, read_weightings, write_weightings, reads, hidden, cell = _empty_like(start)

@@ -88,7 +88,8 @@ def run(
 
     if torch.compiler.is_exporting():
         _require_no_clip(backward_clip)
-        if isinstance(x.shape[0], torch.SymInt):
+        how_many: Any = x.shape[0]
+        if isinstance(how_many, torch.SymInt):
             return *_scan(cell, x, state, lengths), {}
     with _clipped(cell, backward_clip):
         logits, state = unroll(cell, x, state, lengths, note if record else None)
