@@ -12,10 +12,9 @@ from typing import Any, NamedTuple, Self, overload
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
-from torch.utils._pytree import _register_namedtuple
 
 from ntm import checks, forms
-from ntm.cell import described
+from ntm.cell import described, make_storable
 from ntm.forms import Lengths, Sequences
 
 
@@ -55,7 +54,7 @@ class LSTMState(NamedTuple):
         return described(self)
 
 
-_register_namedtuple(LSTMState, serialized_type_name="ntm.LSTMState")
+make_storable(LSTMState)
 
 
 class LSTMBaseline(nn.Module):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.serialization import add_safe_globals
 from torch.utils._pytree import _register_namedtuple
 
 from ntm.addressing import Addressing, address
@@ -50,8 +51,13 @@ def described(values: NamedTuple) -> str:
     return f"{type(values).__name__}({', '.join([*listed, *sorted(kinds)])})"
 
 
-# Any named tuple is a pytree. With a name of its own it can also be saved in an exported program.
-_register_namedtuple(State, serialized_type_name="ntm.State")
+def make_storable(kind: type[NamedTuple]) -> None:
+    """Let exported programs and `torch.load(weights_only=True)` hold this kind of tensors."""
+    _register_namedtuple(kind, serialized_type_name=f"ntm.{kind.__name__}")
+    add_safe_globals([kind])
+
+
+make_storable(State)
 
 
 class Step(NamedTuple):

@@ -244,6 +244,12 @@ class NTM(nn.Module):
             f"({c.shift_mode}), {parameters:,} parameters, engine={self.engine!r}"
         )
 
+    def __prepare_scriptable__(self) -> None:
+        """What torch.jit.script asks every module for first."""
+        raise RuntimeError(
+            "torch.jit.script cannot read this layer. Use torch.export.export(net, (x,))."
+        )
+
     def _prepared(
         self, x: Sequences, state: State | None, lengths: Lengths
     ) -> tuple[Tensor, State, Tensor | None]:
