@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import torch
+
 DOCS = Path(__file__).parents[1] / "docs"
 
 
@@ -15,3 +17,10 @@ def test_derivation_of_the_backward_pass_equals_autograd():
     program = python_blocks(DOCS / "engine.md")
     assert program.count("same_as_autograd(") == 10  # the definition, and nine comparisons
     exec(compile(program, "engine.md", "exec"), {})
+
+
+def test_the_page_on_pytorch_runs():
+    program = {}
+    exec(compile(python_blocks(DOCS / "torch.md"), "torch.md", "exec"), program)
+    assert program["features"].dtype == torch.bfloat16
+    assert program["logits"].shape == (50, 2, 8)

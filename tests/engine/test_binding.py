@@ -135,13 +135,13 @@ def damaged_tensor(tensor: Tensor, chance: random.Random) -> Any:
             lambda: tensor.to(other),
             lambda: tensor.to(torch.int32),
             lambda: tensor.to("meta"),
-            lambda: tensor.to_sparse(),
+            tensor.to_sparse,
             lambda: tensor.t() if tensor.dim() == 2 else flat,
             lambda: torch.stack([flat, flat], 1)[:, 0],
             lambda: tensor.expand(2, *tensor.shape),
             lambda: torch.nn.Parameter(tensor) if tensor.is_floating_point() else None,
             lambda: tensor.numpy() if not tensor.is_sparse else None,
-            lambda: tensor.data_ptr(),
+            tensor.data_ptr,
             lambda: torch._neg_view(tensor),
             lambda: torch.full_like(tensor, chance.choice([-1, 7, 2**40])),
             lambda: None,
@@ -214,7 +214,7 @@ def test_a_tensor_is_refused_for_what_it_is() -> None:
     assert finite(good)
     assert not finite(torch.tensor([1.0, torch.inf]))
     for bad in (good.double(), good.t(), good.to("meta"), good.to_sparse(), good.numpy(), None, 5):
-        with pytest.raises((ValueError, RuntimeError), match="x must be|sparse|Sparse"):
+        with pytest.raises((ValueError, RuntimeError), match=r"x must be|[sS]parse"):
             finite(bad)
 
 

@@ -49,7 +49,9 @@ def test_gradients_are_those_of_finite_differences(name: str) -> None:
 
     def function(x: Tensor, *rest: Tensor) -> tuple[Tensor, ...]:
         weight, state = list(rest[: len(weights)]), list(rest[len(weights) :])
-        outputs: tuple[Tensor, ...] = operators.forward(x, lengths, weight, state, *choices, True)[:-1]
+        outputs: tuple[Tensor, ...] = operators.forward(x, lengths, weight, state, *choices, True)[
+            :-1
+        ]
         return tuple(output for output in outputs if output.numel())
 
     assert torch.autograd.gradcheck(function, (x, *weights, *start))

@@ -1,4 +1,4 @@
-"""The native engine runs exactly the module tree that NTM builds; whatever is edited runs as edited.
+"""The native engine runs exactly the module tree that NTM builds; an edited one runs as edited.
 
 NTM_EDITED_TREES says how many random edits are tried.
 """
@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 import torch
+from tests.engine.comparison import distance
 from torch import Tensor, nn
 from torch.nn.utils import parametrizations, parametrize, prune
 
 from ntm import NTM, engine
-from tests.engine.comparison import distance
 
 TREES = int(os.environ.get("NTM_EDITED_TREES", "120"))
 LINEARS = ("controller.layers.0", "heads.linear", "output")
@@ -23,7 +23,15 @@ LINEARS = ("controller.layers.0", "heads.linear", "output")
 
 def network(controller: str = "feedforward", **options: Any) -> NTM:
     torch.manual_seed(0)
-    return NTM(3, 2, controller=controller, controller_size=7, memory_locations=11, memory_width=5, **options)
+    return NTM(
+        3,
+        2,
+        controller=controller,
+        controller_size=7,
+        memory_locations=11,
+        memory_width=5,
+        **options,
+    )
 
 
 def linear_of(net: NTM, name: str) -> nn.Linear:
@@ -80,7 +88,9 @@ def with_forward_of_its_own(net: NTM, name: str) -> None:
 EDITS: dict[str, Callable[[NTM, str], Any]] = {
     "a Sequential that goes on": lambda net, n: replace(net, n, wider(linear_of(net, n))),
     "a ReLU behind": lambda net, n: replace(net, n, nn.Sequential(linear_of(net, n), nn.ReLU())),
-    "dropout in front": lambda net, n: replace(net, n, nn.Sequential(nn.Dropout(), linear_of(net, n))),
+    "dropout in front": lambda net, n: replace(
+        net, n, nn.Sequential(nn.Dropout(), linear_of(net, n))
+    ),
     "a wrapper": lambda net, n: replace(net, n, Doubled(linear_of(net, n))),
     "a subclass": lambda net, n: replace(
         net, n, OwnLinear(linear_of(net, n).in_features, linear_of(net, n).out_features)
@@ -108,7 +118,7 @@ EDITS: dict[str, Callable[[NTM, str], Any]] = {
         linear_of(net, n).weight, "data", linear_of(net, n).weight.data.t()
     ),
     "a half of the heads' values": lambda net, _n: setattr(net.cell.heads, "read_values", 5),
-    "a hook on the cell": lambda net, _n: net.cell.register_forward_hook(lambda _m, _i, o: None),
+    "a hook on the cell": lambda net, _n: net.cell.register_forward_hook(lambda *_: None),
     "a hook on the start": lambda net, _n: net.start.register_forward_hook(
         lambda _m, _i, o: type(o)(*(2 * part for part in o))
     ),
@@ -119,8 +129,13 @@ EDITS: dict[str, Callable[[NTM, str], Any]] = {
         net.start, "memory", nn.Parameter(torch.zeros(12, 5))
     ),
 }
-# Edits that the reference engine refuses too, with torch's own words.
-IMPOSSIBLE = {"another width", "a weight transposed in place", "a half of the heads' values", "a start of another size"}
+# Edits that the reference engine may refuse too, in torch's own words.
+IMPOSSIBLE = {
+    "another width",
+    "a weight transposed in place",
+    "a half of the heads' values",
+    "a start of another size",
+}
 
 
 def outcome(net: NTM, name: str, x: Tensor) -> list[Tensor] | str:
@@ -131,7 +146,7 @@ def outcome(net: NTM, name: str, x: Tensor) -> list[Tensor] | str:
         logits, final = net(x)
         loss = logits.square().sum() + final.memory.square().sum()
         used = torch.autograd.grad(loss, [*net.parameters()], allow_unused=True)
-    except Exception as error:  # noqa: BLE001  # any error is an outcome, a crash is not
+    except Exception as error:  # any error is an outcome, a crash is not
         return f"{type(error).__name__}: {error}"
     return [logits, *final, *(torch.zeros(0) if g is None or not g.numel() else g for g in used)]
 
@@ -142,7 +157,9 @@ def require_same(found: list[Tensor] | str, expected: list[Tensor] | str) -> Non
         return
     assert not isinstance(found, str), found
     for ours, theirs in zip(found, expected, strict=True):
-        assert distance(ours, theirs) <= 1e-4 * (1 + theirs.abs().max().item() if theirs.numel() else 1)
+        assert distance(ours, theirs) <= 1e-4 * (
+            1 + theirs.abs().max().item() if theirs.numel() else 1
+        )
 
 
 @pytest.mark.parametrize("edit", EDITS)
@@ -153,7 +170,7 @@ def test_an_edited_network_runs_as_edited(controller: str, name: str, edit: str)
     plain = outcome(net, "native", x)
     EDITS[edit](net, name)
     expected = outcome(net, "reference", x)
-    assert isinstance(expected, str) == (edit in IMPOSSIBLE and edit != "a start of another size") or edit in IMPOSSIBLE
+    assert isinstance(expected, list) or edit in IMPOSSIBLE
     refusal = outcome(net, "native", x)
     assert isinstance(refusal, str)
     assert "engine='reference'" in refusal
@@ -164,7 +181,9 @@ def test_an_edited_network_runs_as_edited(controller: str, name: str, edit: str)
         outcome(net, "auto", x)
     said = [str(w.message) for w in caught if "native engine does not run" in str(w.message)]
     assert len(said) == 1
-    if edit not in {"a backward hook", "a hook on the cell", *IMPOSSIBLE} and not isinstance(plain, str):
+    if edit not in {"a backward hook", "a hook on the cell", *IMPOSSIBLE} and not isinstance(
+        plain, str
+    ):
         assert isinstance(expected, str) or not torch.equal(expected[0], plain[0])
 
 
@@ -185,7 +204,7 @@ def random_tree(chance: random.Random) -> NTM:
     for _ in range(chance.randint(0, 3)):
         try:
             EDITS[chance.choice(list(EDITS))](net, chance.choice(LINEARS))
-        except Exception:  # noqa: BLE001, S112  # torch may refuse to edit what is edited already
+        except Exception:  # torch may refuse to edit what is edited already
             continue
     return net
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Record = dict[str, Tensor]
 
 
-class Declined(Exception):
+class Declined(Exception):  # noqa: N818  # an answer, which no user sees
     """Why an engine does not run a network, or not now: half a sentence."""
 
 
@@ -89,9 +89,7 @@ def get(name: str) -> Engine:
     return _engines[checked_name(name)]
 
 
-def choose(
-    name: str, device: torch.device, dtype: torch.dtype, net: "NTM | None" = None
-) -> Choice:
+def choose(name: str, device: torch.device, dtype: torch.dtype, net: "NTM | None" = None) -> Choice:
     """The engine that runs for a request on tensors of this kind; refuses what cannot run.
 
     net: the network it is for, which an engine may not recognise.

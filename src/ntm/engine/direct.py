@@ -63,8 +63,12 @@ class Native:
             and (x.requires_grad or any(tensor.requires_grad for tensor in (*weights, *start)))
         )
         call = Call(net.config, net.backward_clip, lengths, len(weights), state is None, keep)
-        if torch.compiler.is_compiling() or transforms.watched() or not _plain(x, state):
-            state = net.initial_state(x.shape[1]) if state is None else state
+        if (
+            torch.compiler.is_compiling()
+            or transforms.watched()
+            or not _all_plain((x, *(state or ())))
+        ):
+            state = net.start(x.shape[1]) if state is None else state
             return _through_operator(call, x, weights, state, record, record_memory)
         if keep and not record:
             logits, *final = _apply(call, x, *weights, *start)
@@ -144,8 +148,8 @@ class _Sequence(torch.autograd.Function):
         call: Call = ctx.call
         x, tape, *tensors = ctx.saved_tensors
         weights, state = tensors[: call.weights], tensors[call.weights :]
-        given = [output for output in outputs if output is not None]
-        if torch.is_grad_enabled() or transforms.watched() or not all(map(transforms.is_plain, given)):
+        dx: Tensor | None
+        if torch.is_grad_enabled() or transforms.watched() or not _all_plain(outputs):
             dx, dweights, dstate = _backward_by_operator(call, x, weights, state, tape, outputs)
         else:
             dlogits, *dfinal = outputs
@@ -202,9 +206,7 @@ def _backward_by_operator(
         dlogits = x.new_zeros(*x.shape[:2], call.config.output_size)
     choices = operators.choices_of(call.config, call.backward_clip)
     state = [part.reshape(x.shape[1], *part.shape[-2:]) for part in state]
-    dx, *rest = operators.backward(
-        x, call.lengths, weights, state, tape, dlogits, dfinal, *choices
-    )
+    dx, *rest = operators.backward(x, call.lengths, weights, state, tape, dlogits, dfinal, *choices)
     return dx, rest[: call.weights], rest[call.weights :]
 
 
@@ -215,8 +217,8 @@ def _tensors(net: "NTM", state: "State | None") -> tuple[list[Tensor], list[Tens
     return weights, recognition.start_of(net) if state is None else list(state)
 
 
-def _plain(x: Tensor, state: "State | None") -> bool:
-    return transforms.is_plain(x) and (state is None or all(map(transforms.is_plain, state)))
+def _all_plain(tensors: Sequence[Tensor | None]) -> bool:
+    return all(tensor is None or transforms.is_plain(tensor) for tensor in tensors)
 
 
 def _not_as_built(difference: Exception) -> str:

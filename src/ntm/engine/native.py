@@ -17,6 +17,7 @@ from torch import Tensor
 
 from ntm.config import SHARPENING_EPSILON, SIMILARITY_EPSILON, NTMConfig
 
+NO_ONNX = "ONNX has no operator for its kernels"
 PRECISIONS = {torch.float32: "float", torch.float64: "double"}
 _HEAD_ARRAYS = (
     *("keys", "strengths", "gates", "shifts", "sharpness"),
@@ -77,6 +78,8 @@ def obstacle(device: torch.device, dtype: torch.dtype) -> str | None:
     """Why the native engine cannot run on tensors of this kind; None when it can."""
     if _loaded.module is None:
         return _loaded.reason
+    if torch.onnx.is_in_onnx_export():
+        return NO_ONNX
     if device.type != "cpu":
         return f"it runs on the CPU, and the tensors are on {device}"
     if dtype not in PRECISIONS:

@@ -15,6 +15,7 @@ from ntm.config import NTMConfig
 from ntm.engine import native, transforms
 
 Choices = tuple[bool, list[int], bool, float]
+_ADVICE = "Give the network engine='reference'."
 
 
 def choices_of(config: NTMConfig, backward_clip: float) -> Choices:
@@ -65,9 +66,7 @@ def _backward(
 ) -> list[Tensor | None]:
     """The gradients of x, the weights and the start, in this order; None in dfinal is zero."""
     sizes = _sizes(x, weights, start, choices)
-    dx, dweights, dstart = native.backward(
-        sizes, x, lengths, weights, tape, dlogits, dfinal, start
-    )
+    dx, dweights, dstart = native.backward(sizes, x, lengths, weights, tape, dlogits, dfinal, start)
     return [dx, *dweights, *dstart]
 
 
@@ -100,6 +99,8 @@ def _fake_forward(
     start: Sequence[Tensor],
     *choices_and_keep: Any,
 ) -> tuple[Tensor, ...]:
+    if torch.onnx.is_in_onnx_export():  # which torch.compile's own capture does not see
+        raise RuntimeError(f"The native engine cannot run here: {native.NO_ONNX}. {_ADVICE}")
     (lstm, shifts, *_), keep = choices_and_keep[:-1], choices_and_keep[-1]
     steps, batch_size = x.shape[:2]
     size = tape_size(sizes_of(weights, start), lstm, len(shifts), steps, batch_size, keep)
@@ -135,8 +136,7 @@ def _differentiate(ctx: Any, dlogits: Tensor | None, *dothers: Tensor | None) ->
 
 def _refuse(ctx: Any, *gradients: Tensor) -> None:
     raise RuntimeError(
-        "The native engine has first derivatives only, and a second one was asked for. Give the "
-        "network engine='reference'."
+        f"The native engine has first derivatives only, and a second one was asked for. {_ADVICE}"
     )
 
 
@@ -148,8 +148,7 @@ def _refusing_tangents(backward: Any, setup_context: Any) -> Any:
         x, _, weights, start, *_ = arguments
         if transforms.has_tangent((x, *weights, *start)):
             raise RuntimeError(
-                "The native engine does not compute under forward-mode differentiation. Give the "
-                "network engine='reference'."
+                f"The native engine does not compute under forward-mode differentiation. {_ADVICE}"
             )
         return run(keyset, *arguments)
 
@@ -160,7 +159,9 @@ _library.impl("forward", _forward, "CPU")
 _library.impl("backward", _backward, "CPU")
 _registry.register_fake("ntm::forward", _fake_forward)
 _registry.register_fake("ntm::backward", _fake_backward)
-_library.impl("forward", _refusing_tangents(_differentiate, _set_up_context), "Autograd", with_keyset=True)
+_library.impl(
+    "forward", _refusing_tangents(_differentiate, _set_up_context), "Autograd", with_keyset=True
+)
 _registry.register_autograd("ntm::backward", _refuse)
 
 

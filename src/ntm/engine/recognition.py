@@ -33,7 +33,7 @@ _METHODS = {
 _TENSORS = (nn.Parameter, Tensor)  # functional_call puts tensors in the place of parameters
 
 
-class Unrecognised(Exception):
+class Unrecognised(Exception):  # noqa: N818  # an answer, which no user sees
     """What in a network is not as `NTM` builds it."""
 
 
@@ -61,7 +61,7 @@ def weights_of(cell: Cell) -> list[Tensor]:
     weights = []
     for module, (name, weight, bias) in zip(maps, expected, strict=True):
         _require(module, nn.Linear, name)
-        parameters: Any = module._parameters  # type: ignore[union-attr]
+        parameters: Any = module._parameters
         weights.append(_tensor(parameters, name, "weight", weight))
         weights.append(_tensor(parameters, name, "bias", bias))
         if len(parameters) != 2:
@@ -111,9 +111,7 @@ def _tensor(parameters: dict[str, Any], module: str, name: str, shape: tuple[int
     if type(tensor) not in _TENSORS and not torch.compiler.is_compiling():
         raise Unrecognised(f"{module}.{name} is a {type(tensor).__name__}, not a plain parameter")
     if tensor.shape != shape:
-        raise Unrecognised(
-            f"{module}.{name} has the shape {tuple(tensor.shape)}, not {shape}"
-        )
+        raise Unrecognised(f"{module}.{name} has the shape {tuple(tensor.shape)}, not {shape}")
     return tensor  # type: ignore[no-any-return]
 
 

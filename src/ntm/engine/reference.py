@@ -34,26 +34,54 @@ def unroll(
     outputs = []
     for t, x_t in enumerate(x):
         active = None if lengths is None else (lengths > t).unsqueeze(1)
-        step, after = cell(_where(active, x_t), state)
-        state = State(*(_where(active, new, old) for new, old in zip(after, state, strict=True)))
+        step, state = _advance(cell, x_t, state, active)
         outputs.append(_where(active, step.output))
         if on_step is not None:
             on_step(step, state, active)
     return torch.stack(outputs), state
 
 
+def _advance(cell: Cell, x: Tensor, state: State, active: Tensor | None) -> tuple[Step, State]:
+    step, after = cell(_where(active, x), state)
+    return step, State(*(_where(active, new, old) for new, old in zip(after, state, strict=True)))
+
+
+def _scan(cell: Cell, x: Tensor, state: State, lengths: Tensor | None) -> tuple[Tensor, State]:
+    """`unroll` as one operator of a graph, for an exported program whose number of steps is open.
+
+    The operator knows plain tuples of equal strides, and returns nothing that it was given.
+    """
+    from torch._higher_order_ops.scan import scan
+
+    def advance(
+        state: tuple[Tensor, ...], now: tuple[Tensor, Tensor]
+    ) -> tuple[tuple[Tensor, ...], Tensor]:
+        x_t, t = now
+        active = None if lengths is None else (lengths > t).unsqueeze(1)
+        step, after = _advance(cell, x_t, State(*state), active)
+        return _copies(after), _where(active, step.output)
+
+    times = torch.arange(x.shape[0], device=x.device)
+    final, logits = scan(advance, _copies(state), (x, times))
+    return logits, State(*final)
+
+
+def _copies(state: State) -> tuple[Tensor, ...]:
+    return tuple(part.clone(memory_format=torch.contiguous_format) for part in state)
+
+
 class Reference:
-    """Section 3 in plain PyTorch: any device, dtype, transform, and whatever modules it is given."""
+    """Section 3 in plain PyTorch: any device, dtype and transform, and whatever modules it gets."""
 
     name = "reference"
 
-    def obstacle(self, device: torch.device, dtype: torch.dtype) -> None:  # noqa: ARG002
+    def obstacle(self, device: torch.device, dtype: torch.dtype) -> None:
         """Nothing: it runs wherever torch does."""
 
-    def declines(self, net: "NTM") -> None:  # noqa: ARG002
+    def declines(self, net: "NTM") -> None:
         """Nothing: it calls the modules, whatever they are."""
 
-    def gradients(self, net: "NTM") -> None:  # noqa: ARG002
+    def gradients(self, net: "NTM") -> None:
         """None: autograd computes its gradients."""
 
     def run(
@@ -67,7 +95,7 @@ class Reference:
     ) -> tuple[Tensor, State, Record]:
         """Run whole sequences, as `ntm.engine.base.Engine` describes."""
         if state is None:
-            state = net.initial_state(x.shape[1])
+            state = net.start(x.shape[1])
         steps: list[Record] = []
 
         def note(step: Step, after: State, active: Tensor | None) -> None:
@@ -76,10 +104,24 @@ class Reference:
                 noted["memory"] = after.memory
             steps.append({name: _where(active, tensor) for name, tensor in noted.items()})
 
+        if torch.compiler.is_exporting():
+            _require_no_clip(net.backward_clip)
+            how_many: Any = x.shape[0]
+            if isinstance(how_many, torch.SymInt):
+                return *_scan(net.cell, x, state, lengths), {}
         with _clipped(net.cell, net.backward_clip):
             logits, state = unroll(net.cell, x, state, lengths, note if record else None)
         names = steps[0] if steps else {}
         return logits, state, {name: torch.stack([step[name] for step in steps]) for name in names}
+
+
+def _require_no_clip(limit: float) -> None:
+    if not math.isinf(limit) and torch.is_grad_enabled():
+        raise RuntimeError(
+            "A program exported from the reference engine would lose backward_clip. Export under "
+            "torch.no_grad(), which needs no gradients; or set net.backward_clip = math.inf; or "
+            "give the network engine='native'."
+        )
 
 
 @contextmanager

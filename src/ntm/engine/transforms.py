@@ -34,7 +34,7 @@ def active(tensors: Iterable[Tensor]) -> str | None:
 
 def has_tangent(tensors: Iterable[Tensor]) -> bool:
     """Whether one of the tensors carries a derivative in forward mode."""
-    unpack: Any = torch._VF._unpack_dual  # type: ignore[attr-defined]
+    unpack: Any = torch._VF._unpack_dual
     return any(unpack(tensor, level=0)[1] is not None for tensor in tensors)
 
 
@@ -56,8 +56,4 @@ def watched() -> bool:
 
 def is_plain(tensor: Tensor) -> bool:
     """Whether it is torch's own dense tensor, whose memory holds its values."""
-    return (
-        type(tensor) in _PLAIN
-        and not tensor.is_neg()
-        and not tensor._is_zerotensor()  # type: ignore[no-untyped-call]
-    )
+    return type(tensor) in _PLAIN and not tensor.is_neg() and not tensor._is_zerotensor()
