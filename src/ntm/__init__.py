@@ -6,7 +6,8 @@ logits, state = net(x)                    # x: (time, batch, input_size)
 """
 
 import importlib
-from typing import TYPE_CHECKING
+import pkgutil
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ntm.cell import State
@@ -28,12 +29,20 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     """Import what is asked for when it is: `ntm --help` needs no torch, and torch takes seconds."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'ntm' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _submodules():
+        return importlib.import_module(f"ntm.{name}")
+    raise AttributeError(f"module 'ntm' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [*__all__, *_submodules()]
+
+
+def _submodules() -> list[str]:
+    """What `import ntm` gives access to by name, such as `ntm.pretrained`; not the command."""
+    found = (module.name for module in pkgutil.iter_modules(__path__))
+    return [name for name in found if name not in {"__main__", "cli"}]
