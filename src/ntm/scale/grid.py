@@ -146,8 +146,7 @@ def _runs(
     pair: tuple[str, str], grid: Sequence[tuple[Setting, ...]], seed: Any
 ) -> Iterator[tuple[str, Settings]]:
     """The folder names and settings of one task and model, for one seed."""
-    task, model = pair
-    base = settings_for(task, model)
+    base = settings_for(*pair)
     for combination in grid:
         # Written down, because sums of floating-point numbers depend on the threads that make them.
         texts = {"training.threads": "1", "training.seed": str(seed)}
@@ -157,7 +156,9 @@ def _runs(
             for setting in combination
             if setting.listed
         ]
-        name = re.sub(r"[^\w.,=+-]", "_", "-".join([task, model, str(seed), *axes]))
+        name = re.sub(
+            r"[^\w.,=+-]", "_", "-".join([base.task.name, base.model_name, str(seed), *axes])
+        )
         try:
             settings = base.with_text(texts)
         except (TypeError, ValueError) as error:
