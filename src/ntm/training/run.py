@@ -81,6 +81,8 @@ class Run:
     def load_model(self, weights: Weights | None = None) -> tuple[Model, dict[str, Any]]:
         """The trained network and what is known about its weights.
 
+        It is where the run was trained or, where that cannot be used here, on the CPU.
+
         weights: "best", "latest", or None for the best if there are any and the latest otherwise.
         """
         if weights is None:
@@ -88,7 +90,7 @@ class Run:
         file = self.weights_file(weights)
         if not file.exists():
             raise RunError(f"{file} does not exist yet; train longer, or ask for other weights.")
-        model = build_model(self.settings)
+        model = _build_here(self.settings)
         try:
             with safe_open(file, framework="pt") as opened:
                 facts = json.loads((opened.metadata() or {}).get("ntm", "{}"))
@@ -163,6 +165,15 @@ def build_model(settings: Settings) -> Model:
         # The loss is the mean over the batch: each sequence's own gradients are that much smaller.
         model.backward_clip = settings.optimiser.backward_clip / training.batch_size
     return _placed(model, training.device)
+
+
+def _build_here(settings: Settings) -> Model:
+    """The network of a run that may have been trained on another machine."""
+    try:
+        return build_model(settings)
+    except RunError:
+        here = {"training.device": "cpu", "training.engine": "auto"}
+        return build_model(settings.changed(here))
 
 
 def _placed(model: Model, device: str) -> Model:
