@@ -5,8 +5,9 @@ net = NTM(input_size=9, output_size=8)
 logits, state = net(x)                    # x: (time, batch, input_size)
 """
 
-import importlib
 from typing import TYPE_CHECKING
+
+from ntm.common.lazy import lazily
 
 if TYPE_CHECKING:
     from ntm.cell import State
@@ -18,21 +19,15 @@ if TYPE_CHECKING:
 __all__ = ["NTM", "LSTMBaseline", "LSTMConfig", "NTMConfig", "State", "Trace", "__version__"]
 __version__ = "0.1.0"
 
-_HOMES = {
-    "NTM": "ntm.layer",
-    "NTMConfig": "ntm.config",
-    "State": "ntm.cell",
-    "Trace": "ntm.trace",
-    "LSTMBaseline": "ntm.models.lstm",
-    "LSTMConfig": "ntm.models.lstm",
+_NAMES = {
+    "ntm.layer": ("NTM",),
+    "ntm.config": ("NTMConfig",),
+    "ntm.cell": ("State",),
+    "ntm.trace": ("Trace",),
+    "ntm.models.lstm": ("LSTMBaseline", "LSTMConfig"),
 }
 
-
-def __getattr__(name: str) -> object:
-    """Import what is asked for when it is: `ntm --help` needs no torch, and torch takes seconds."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'ntm' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+__getattr__ = lazily(__name__, _NAMES)
 
 
 def __dir__() -> list[str]:
