@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ntm.cli import _parser
+from ntm.cli import make_parser
 from ntm.paper import experiment_of, experiments, published, settings_for
 from ntm.report.layout import Results
 from ntm.report.records import Record
@@ -40,7 +40,7 @@ def commands(text: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_every_command_can_be_parsed(document: Path) -> None:
-    parser, _ = _parser()
+    parser = make_parser()
     for arguments in commands(document.read_text()):
         try:
             parser.parse_args(arguments)
@@ -54,7 +54,7 @@ def test_commands_are_found_and_wrong_ones_refused() -> None:
     ]
     assert len(commands(README)) >= 10
     with pytest.raises(SystemExit):
-        _parser()[0].parse_args(["eval", "runs/copy", "--lengths", "120"])
+        make_parser().parse_args(["eval", "runs/copy", "--lengths", "120"])
 
 
 def test_the_tree_in_the_readme_is_that_of_the_package() -> None:

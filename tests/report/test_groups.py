@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 from tests.report.examples import made_up_record
 
-from ntm.cli import _parser, _requested
+from ntm.cli import make_parser
+from ntm.commands.train import requested
 from ntm.report.groups import by_experiment, departures, grouped, paper_departures
 from ntm.runs import FolderError
 from ntm.training import paper_settings
@@ -98,7 +99,7 @@ def test_the_command_makes_the_very_settings(
     (group,) = grouped([made_up_record(task, model, seed=3, changes=changes)], task)
     program, *arguments = shlex.split(group.command.replace("--seed S", "--seed 3"))
     assert program == "ntm"
-    settings, _ = _requested(_parser()[0].parse_args(arguments))
+    settings, _ = requested(make_parser().parse_args(arguments))
     assert settings == group.settings
 
 
@@ -107,4 +108,4 @@ def test_so_does_the_command_of_the_papers_protocol(changes: dict[str, str]) -> 
     wanted = paper_settings("ngrams", "ntm-ff").changed(changes | {"training.seed": "3"})
     (group,) = grouped([replace(made_up_record("ngrams"), settings=wanted)], "ngrams")
     _, *arguments = shlex.split(group.command.replace("--seed S", "--seed 3"))
-    assert _requested(_parser()[0].parse_args(arguments))[0] == wanted
+    assert requested(make_parser().parse_args(arguments))[0] == wanted

@@ -27,7 +27,9 @@ def test_make_task_takes_a_name_and_settings() -> None:
 
 
 def test_make_task_refuses_what_it_does_not_know() -> None:
-    with pytest.raises(ValueError, match="no task 'kopy'; choose one of copy, repeat-copy"):
+    with pytest.raises(
+        ValueError, match=r"no task called 'kopy'; did you mean 'copy'\? Known: copy, repeat"
+    ):
         make_task("kopy")
     with pytest.raises(ValueError, match="no setting 'lenght'; its settings are bits, min_length"):
         make_task("copy", lenght=3)

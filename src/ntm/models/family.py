@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
-from ntm.common.text import unknown
+from ntm.common.registry import Registry
 from ntm.models.step import TorchStep, TwoPartStep
 from ntm.trace import Trace
 
@@ -76,26 +76,17 @@ class Family:
         raise ValueError(f"{self.title} has no memory to enlarge: memory_locations is for an NTM.")
 
 
-MODELS: dict[str, Family] = {}
+MODELS: Registry[Family] = Registry("model", "ntm.families")
 
 
 def register(family: Family) -> Family:
     """Make a family known by its name; a name has one class."""
-    known = MODELS.get(family.name)
-    if known is not None and type(known).__qualname__ != type(family).__qualname__:
-        raise ValueError(
-            f"The name {family.name!r} belongs to {type(known).__qualname__}; "
-            f"give {type(family).__qualname__} a name of its own."
-        )
-    MODELS[family.name] = family
-    return family
+    return MODELS.add(family.name, family)
 
 
-def family(name: str | None) -> Family:
-    """The family of that name, or an error with the names that come close."""
-    if name not in MODELS:
-        raise ValueError(unknown("model", str(name), MODELS))
-    return MODELS[name]
+def family(name: str | None, source: str | None = None) -> Family:
+    """The family of that name, or of a file that registers one; `source` as in `Registry.find`."""
+    return MODELS.find(name, source)
 
 
 def family_of(model: object) -> Family:

@@ -17,8 +17,7 @@ from ntm.models.family import ModelConfig
 from ntm.paper.experiment import Experiment, Plan, Widths
 from ntm.paper.registry import experiment_of, experiments
 from ntm.runs import OptimiserSettings, Settings, TrainingSettings
-from ntm.runs.settings import known_task
-from ntm.tasks import Task
+from ntm.tasks import TASKS, Task
 
 _QUICK_REPORTS = 20
 
@@ -76,6 +75,8 @@ def select(
     tasks: Iterable[str] | None = None, models: Iterable[str] | None = None
 ) -> list[tuple[str, str]]:
     """Tasks and models of the experiments, in their order; None means all."""
+    tasks = None if tasks is None else [TASKS.find(task).name for task in tasks]
+    models = None if models is None else [family(model).name for model in models]
     chosen = _known("task with an experiment", tasks, [e.task for e in experiments()])
     return [(task, model) for task in chosen for model in _known("model", models, MODELS)]
 
@@ -119,7 +120,8 @@ def _known(what: str, names: Iterable[str] | None, known: Iterable[str]) -> list
 
 def _settings(task: str | Task, model: str) -> tuple[Settings, Plan]:
     if isinstance(task, str):
-        task = known_task(task)()
+        task = TASKS.find(task)()
+    model = family(model).name
     experiment = experiment_of(task.name)
     plan = _plan(experiment, model)
     config = _config(model, plan, Widths(task.input_size, task.output_size, (-1, 0, 1)))

@@ -14,6 +14,7 @@ from typing import Any, get_args
 
 from ntm import engine
 from ntm.common.fields import check_fields, named_field, parsed, setting
+from ntm.common.registry import source_of
 from ntm.common.text import unknown
 from ntm.models.family import Family, ModelConfig, family, family_of
 from ntm.runs.formats import modernised
@@ -21,6 +22,7 @@ from ntm.tasks import TASKS, Task
 
 SECTIONS = ("task", "model", "initialisation", "optimiser", "training")
 FOLLOWS_FROM_TASK = ("input_size", "output_size")
+_SOURCE = "from"
 
 
 def _engines() -> tuple[str, ...]:
@@ -211,13 +213,16 @@ class Settings:
             f"{section}.{name}": value
             for section in data
             for name, value in data[section].items()
-            if name not in FOLLOWS_FROM_TASK
+            if name not in (*FOLLOWS_FROM_TASK, _SOURCE)
         }
 
     def to_json(self) -> dict[str, Any]:
         """The settings as plain data."""
-        names = {"task": {"name": self.task.name}, "model": {"name": self.model_name}}
-        return {name: names.get(name, {}) | asdict(getattr(self, name)) for name in SECTIONS}
+        heads = {
+            "task": _head(self.task.name, type(self.task)),
+            "model": _head(self.model_name, self.family),
+        }
+        return {name: heads.get(name, {}) | asdict(getattr(self, name)) for name in SECTIONS}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Settings":
@@ -225,8 +230,8 @@ class Settings:
         for key in data:
             _require_section(key)
         sections = modernised({name: dict(data.get(name, {})) for name in SECTIONS})
-        task = known_task(sections["task"].pop("name", None))
-        kind = family(sections["model"].pop("name", None))
+        task = TASKS.find(*_taken(sections["task"]))
+        kind = family(*_taken(sections["model"]))
         owners = {
             "task": task,
             "model": kind.config,
@@ -242,16 +247,19 @@ class Settings:
             raise ValueError(f"model.{name} follows from the task; change the task instead.")
 
 
-def known_task(name: str | None) -> type[Task]:
-    """The class of a task by its name."""
-    if name not in TASKS:
-        raise ValueError(unknown("task", str(name), TASKS))
-    return TASKS[name]
-
-
 def fitted(config: ModelConfig, task: Task) -> ModelConfig:
     """The config with the channels of the task."""
     return replace(config, input_size=task.input_size, output_size=task.output_size)
+
+
+def _head(name: str, entry: object) -> dict[str, str]:
+    """The name of a task or a model and, if it is not the package's own, where it comes from."""
+    source = source_of(entry)
+    return {"name": name} if source is None else {"name": name, _SOURCE: source}
+
+
+def _taken(section: dict[str, Any]) -> tuple[str | None, str | None]:
+    return section.pop("name", None), section.pop(_SOURCE, None)
 
 
 def _split(key: str) -> tuple[str, str]:

@@ -26,12 +26,13 @@ from typing import Any, NamedTuple
 
 from ntm.common.fields import named_field
 from ntm.common.text import unknown
+from ntm.models import MODELS
 from ntm.runs import Settings
 from ntm.runs.settings import SECTIONS
 from ntm.scale.jobs import Job, require_own_folders
 from ntm.training import settings_for
 
-_LISTS = {"tasks": None, "models": ["ntm-ff"], "seeds": [1]}
+_LISTS = {"tasks": None, "models": [next(iter(MODELS))], "seeds": [1]}
 
 
 def read_grid(file: str | Path, folder: str | Path) -> list[Job]:

@@ -1,4 +1,4 @@
-"""The command `ntm sweep`: its options, what it shows, and its exit code."""
+"""ntm sweep: a grid of runs, here or on a Ray cluster."""
 
 import argparse
 import json
@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ntm.commands.base import add_json, reading_arguments
+
 if TYPE_CHECKING:
     from ntm.scale.jobs import Job, Outcome
 
-WRONG_CALL, FAILED, INTERRUPTED = 2, 1, 130
+HELP = "Train a grid of runs, here or on a Ray cluster"
+FAILED, INTERRUPTED = 1, 130
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,22 +29,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--ray", metavar="ADDRESS", help="run on a Ray cluster: its address, or auto"
     )
     add("--list", action="store_true", help="list the runs and stop")
-    add("--json", action="store_true", help="print nothing but JSON")
+    add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the sweep, or go on with it; 0 if every run finished, 1 if one failed."""
     from ntm.scale.grid import read_grid
 
-    try:
+    with reading_arguments():  # nothing has begun
         jobs = read_grid(options.file, options.out or Path("runs") / options.file.stem)
         if options.list:
             _print_jobs(jobs, options.json)
             return 0
         outcomes = _execute(jobs, options)
-    except ValueError as error:  # nothing has begun
-        print(f"ntm: {error}", file=sys.stderr)
-        return WRONG_CALL
     _print_outcomes(outcomes, options.json)
     states = {outcome.state for outcome in outcomes}
     return INTERRUPTED if "interrupted" in states else FAILED if "failed" in states else 0

@@ -1,10 +1,12 @@
-"""The command `ntm bench`: its options, its progress, and where the results go."""
+"""ntm bench: speed, as ratios measured in one run."""
 
 import argparse
 import json
 import sys
 
 from ntm.bench import SECTIONS, run_bench
+
+HELP = "Speed, as ratios measured in one run"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
