@@ -18,7 +18,8 @@ from collections.abc import Callable
 import torch
 
 from ntm.bench.timing import Spread, spread_of_ratios
-from ntm.training import GravesRMSprop, Stream, build_model, paper_settings
+from ntm.runs import Stream, build_model
+from ntm.training import GravesRMSprop, paper_settings
 from ntm.training.parallel import Ranks, SharedStep, joined
 from ntm.training.step import make_step
 

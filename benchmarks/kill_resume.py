@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from safetensors.torch import load_file
 
-from ntm.training import checkpoints, read_metrics
+from ntm.runs import checkpoints, read_metrics
 
 TIMES = {"seconds", "sequences_per_second"}
 

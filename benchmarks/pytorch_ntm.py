@@ -27,7 +27,7 @@ from typing import Any
 
 import attr
 
-from ntm.bench.networks import Network, Training, native_step, reference_step
+from ntm.bench.networks import PaperNTM, Training, native_step, reference_step
 from ntm.bench.timing import alternate, spread_of_ratios, threads
 from ntm.tasks import Batch
 
@@ -124,11 +124,11 @@ def main() -> None:
         "--sequences", type=int, default=4, help="sequences in a round (default: 4)"
     )
     options = parser.parse_args()
-    feedforward, lstm = Network("copy", "ntm-ff"), Network("copy", "ntm-lstm")
+    feedforward, lstm = PaperNTM("copy", "ntm-ff"), PaperNTM("copy", "ntm-lstm")
     block = feedforward.block(1)
     theirs = TheirTraining(their_train(options.checkout), block, options.sequences)
 
-    def ours(network: Network, step: Any) -> Training:
+    def ours(network: PaperNTM, step: Any) -> Training:
         return Training(network.config, step(network.config), block, 1, options.sequences)
 
     contestants = {

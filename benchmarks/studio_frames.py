@@ -26,8 +26,9 @@ from typing import Any
 import torch
 from playwright.sync_api import Page, sync_playwright
 
+from ntm.runs import block_generator, build_model
 from ntm.studio.sharing import show
-from ntm.training import block_generator, build_model, paper_settings
+from ntm.training import paper_settings
 
 RENDERS = 5
 

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import optuna
 
+from ntm.runs import Settings
 from ntm.scale import Job, execute
-from ntm.training import Settings, paper_settings
+from ntm.training import paper_settings
 
 
 def main() -> None:
@@ -49,14 +50,14 @@ def parse_options() -> argparse.Namespace:
 
 def objective(options: argparse.Namespace) -> Callable[[optuna.Trial], float]:
     """The median cost of a trial's runs."""
-    fixed = {"training.sequences": str(options.sequences), "training.threads": "1"}
-    base = paper_settings(options.task, options.model).changed(fixed)
+    fixed = {"sequences": options.sequences, "threads": 1}
+    base = paper_settings(options.task, options.model).with_(training=fixed)
 
     def cost(trial: optuna.Trial) -> float:
-        settings = base.changed(proposal(trial, base))
+        settings = base.with_text(proposal(trial, base))
         jobs = [
             Job(
-                settings.changed({"training.seed": str(seed)}),
+                settings.with_(training={"seed": seed}),
                 options.out / f"trial-{trial.number}-seed-{seed}",
             )
             for seed in range(1, options.seeds + 1)

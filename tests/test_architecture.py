@@ -37,10 +37,22 @@ class Rule(NamedTuple):
 
 
 RULES = {
+    "what all parts share is made of the standard library": Rule(
+        files=("common/**/*.py",),
+        broken_by="import torch",
+        only=frozenset({"ntm.common"}),
+    ),
+    "what reads a run does not import the training": Rule(
+        files=tuple(
+            f"{folder}/**/*.py" for folder in ("runs", "models", "evaluation", "engine", "tasks")
+        ),
+        broken_by="from ntm.training import train",
+        never=frozenset({"ntm.training"}),
+    ),
     "section 3 is made of torch and the config": Rule(
         files=("config.py", *(f"{name}.py" for name in SECTION_3)),
         broken_by="from ntm.layer import NTM",
-        only=frozenset({"torch", "ntm.config"}) | SECTION_3_MODULES,
+        only=frozenset({"torch", "ntm.config", "ntm.common"}) | SECTION_3_MODULES,
     ),
     "the native engine shares no code with the reference": Rule(
         files=("engine/native.py",),
@@ -50,7 +62,7 @@ RULES = {
     "tasks know no model": Rule(
         files=("tasks/**/*.py",),
         broken_by="def sample():\n    import ntm\n",
-        only=frozenset({"torch", "ntm.tasks"}),
+        only=frozenset({"torch", "ntm.tasks", "ntm.common"}),
     ),
     "evaluation yields numbers, not pictures": Rule(
         files=("evaluation/**/*.py",),

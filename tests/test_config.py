@@ -4,6 +4,7 @@ import re
 import pytest
 
 from ntm import NTMConfig
+from ntm.config import Initialisation
 
 SIZES = (
     "input_size",
@@ -67,7 +68,6 @@ def test_sizes_must_be_positive_integers(name: str, value: object) -> None:
     [
         ("controller", "'feedforward' or 'lstm'"),
         ("shift_mode", "'softmax' or 'scalar'"),
-        ("start_memory", "'constant' or 'random'"),
     ],
 )
 @pytest.mark.parametrize("value", ["gru", "", None, 1, ["lstm"]])
@@ -83,12 +83,18 @@ def test_unknown_names_are_refused_with_the_known_ones(
 def test_scales_of_the_start_must_be_positive_numbers(name: str, value: object) -> None:
     message = f"{name} must be a finite number above 0, got {value!r}."
     with pytest.raises(ValueError, match=re.escape(message)):
-        make(**{name: value})
+        Initialisation(**{name: value})
 
 
 def test_heads_begin_together_or_not() -> None:
-    with pytest.raises(ValueError, match=r"^start_together must be True or False, got 1\."):
-        make(start_together=1)
+    with pytest.raises(ValueError, match=r"^start_together must be true or false, got 1\."):
+        Initialisation(start_together=1)
+
+
+@pytest.mark.parametrize("value", ["zero", None, 1])
+def test_the_start_memory_is_one_of_two(value: object) -> None:
+    with pytest.raises(ValueError, match=r"^start_memory must be 'constant' or 'random', got "):
+        Initialisation(start_memory=value)
 
 
 @pytest.mark.parametrize("shifts", [(), (1, 1), (0.5,), (True,), "ab", 3, None])

@@ -1,11 +1,25 @@
-"""The documents' code runs, and shows what they say."""
+"""The documents' code runs, their commands exist, and their numbers are the published ones."""
 
 import re
+import shlex
+import statistics
 from pathlib import Path
+from typing import Any
 
+import pytest
 import torch
 
-DOCS = Path(__file__).parents[1] / "docs"
+from ntm.cli import make_parser
+from ntm.paper import experiment_of, experiments, published, settings_for
+from ntm.report.layout import Results
+from ntm.report.records import Record
+from ntm.report.tables import cost, share
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+README = (ROOT / "README.md").read_text()
+DOCUMENTS = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+RECORDS = Results(ROOT / "results").records()
 
 
 def python_blocks(document: Path) -> str:
@@ -13,14 +27,149 @@ def python_blocks(document: Path) -> str:
     return "\n".join(re.findall(r"```python\n(.*?)```", document.read_text(), flags=re.DOTALL))
 
 
-def test_derivation_of_the_backward_pass_equals_autograd():
+def test_derivation_of_the_backward_pass_equals_autograd() -> None:
     program = python_blocks(DOCS / "engine.md")
     assert program.count("same_as_autograd(") == 10  # the definition, and nine comparisons
     exec(compile(program, "engine.md", "exec"), {})
 
 
-def test_the_page_on_pytorch_runs():
-    program = {}
+def test_the_page_on_pytorch_runs() -> None:
+    program: dict[str, Any] = {}
     exec(compile(python_blocks(DOCS / "torch.md"), "torch.md", "exec"), program)
     assert program["features"].dtype == torch.bfloat16
     assert program["logits"].shape == (50, 2, 8)
+
+
+def commands(text: str) -> list[list[str]]:
+    """The arguments of every `ntm ...` in an indented or fenced line, without its comment."""
+    joined = re.sub(r"\\\n\s*", "", text)
+    lines = re.findall(r"^(?: {4}|\$ )?(ntm [a-z].*)$", joined, re.MULTILINE)
+    return [shlex.split(re.split(r"\s{2,}|\s#", line)[0])[1:] for line in lines]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_command_can_be_parsed(document: Path) -> None:
+    parser = make_parser()
+    for arguments in commands(document.read_text()):
+        try:
+            parser.parse_args(arguments)
+        except SystemExit as error:
+            pytest.fail(f"ntm {shlex.join(arguments)}: exit code {error.code}")
+
+
+def test_commands_are_found_and_wrong_ones_refused() -> None:
+    assert commands("    ntm eval runs/copy --length 120   # far\n") == [
+        ["eval", "runs/copy", "--length", "120"]
+    ]
+    assert len(commands(README)) >= 10
+    with pytest.raises(SystemExit):
+        make_parser().parse_args(["eval", "runs/copy", "--lengths", "120"])
+
+
+def test_the_tree_in_the_readme_is_that_of_the_package() -> None:
+    tree = README.partition("    src/ntm/\n")[2].partition("\n\n")[0]
+    listed = [line.split()[0].rstrip("/") for line in tree.splitlines()]
+    there = {path.name for path in (ROOT / "src" / "ntm").iterdir()}
+    private = {name for name in there if name.startswith("__")} | {"py.typed"}
+    # checks.py is an implementation detail of section 3's files.
+    assert set(listed) == there - private - {"checks.py"}
+    assert len(set(listed)) == len(listed)
+
+
+def speedups() -> dict[str, str]:
+    """By network, how many times faster training steps at batch size 1 are: docs/benchmarks.md."""
+    page = (DOCS / "benchmarks.md").read_text()
+    rows = re.findall(r"^\| (\S+ \S+) \| 1 \| [\d.]+ \| [\d,]+ \| ([\d.]+) \(", page, re.MULTILINE)
+    assert len(rows) == 10
+    return dict(rows)
+
+
+def test_the_speeds_in_the_readme_are_those_of_the_benchmarks() -> None:
+    times = [float(text) for text in speedups().values()]
+    low, high = f"{min(times):.0f}", f"{max(times):.0f}"
+    assert f"{low} to {high} times faster" in README
+    speed = README.partition("Speed, native engine")[2].partition("\n\n")[0]
+    assert f"{speedups()['copy ntm-ff']} times for the copy network" in speed
+    assert re.search(rf", {low}\s.*to {high} times over the paper's ten", speed, re.DOTALL)
+
+
+def runs(task: str, model: str) -> list[Record]:
+    return [record for record in RECORDS if (record.task, record.model) == (task, model)]
+
+
+def quoted(row: str) -> list[str]:
+    """The cells of a row of the README's table of results."""
+    (line,) = [line for line in README.splitlines() if line.startswith(f"| {row} |")]
+    return [cell.strip() for cell in line.split("|")[2:-1]]
+
+
+def is_rounded(text: str, value: float) -> bool:
+    """Whether a number is a value to as many decimals as it has."""
+    return abs(float(text) - value) <= 0.5001 * 10.0 ** -len(text.partition(".")[2])
+
+
+ROWS = {
+    "copy": "copy",
+    "repeat copy": "repeat-copy",
+    "associative recall": "associative-recall",
+    "n-grams, above the optimum": "ngrams",
+    "priority sort": "priority-sort",
+}
+
+
+@pytest.mark.parametrize(("row", "task"), ROWS.items())
+def test_the_results_in_the_readme_are_the_published_ones(row: str, task: str) -> None:
+    paper, *ours = quoted(row)
+    numbers = [re.findall(r"[\d.]+", part)[0] for part in paper.split(" / ")]
+    for text, model in zip(numbers, ("ntm-ff", "ntm-lstm", "lstm"), strict=True):
+        reading = published.final_cost(task, model)
+        assert reading is not None
+        assert is_rounded(text, round(reading.bits, 3)), (text, reading)
+    for cell, model in zip(ours, ("ntm-ff", "ntm-lstm"), strict=True):
+        records = runs(task, model)
+        costs = [cost(record) for record in records]
+        said = re.match(r"([\d.]+)(?: and ([\d.]+))? (?:by|at) ([\d.,]+)( million)?", cell)
+        assert said is not None
+        shown = [statistics.median(costs)] if said[2] is None else costs
+        for text, value in zip([text for text in said.groups()[:2] if text], shown, strict=True):
+            assert is_rounded(text, value), (cell, value)
+        sequences = float(said[3].strip(",").replace(",", "")) * (1e6 if said[4] else 1)
+        assert {record.sequences for record in records} == {int(sequences)}
+        for seeds in re.findall(r"of (\d+) seeds", cell):
+            assert int(seeds) == len(records)
+
+
+def test_long_copies_in_the_readme_are_the_published_ones() -> None:
+    _, *cells = quoted("copy, length 120 without a wrong bit")
+    for cell, model in zip(cells, ("ntm-ff", "ntm-lstm"), strict=True):
+        shares = sorted(share(record, {"length": 120}) for record in runs("copy", model))
+        said = re.match(r"99 % or more for (\d+) of (\d+) seeds, (\d+) % for the other", cell)
+        assert said is not None
+        assert [int(n) for n in said.groups()] == [
+            sum(value >= 0.99 for value in shares), len(shares), round(100 * shares[0]),
+        ]  # fmt: skip
+
+
+def test_recall_of_more_items_in_the_readme_is_the_published_one() -> None:
+    paper, ours, _ = quoted("associative recall, 10 / 15 / 20 items")
+    records = runs("associative-recall", "ntm-ff")
+    for place, items in enumerate((10, 15, 20)):
+        reading = published.cost_of_case("associative-recall", "ntm-ff", {"items": items})
+        middle = statistics.median(cost(record, {"items": items}) for record in records)
+        assert reading is not None
+        assert is_rounded(re.findall(r"[\d.]+", paper)[place], reading.bits)
+        assert is_rounded(re.findall(r"[\d.]+", ours)[place], middle)
+
+
+def test_lengths_and_batches_in_the_reproduction_guide_are_those_of_the_settings() -> None:
+    page = (DOCS / "reproduce.md").read_text()
+    ours = [settings_for(e.task, m).training for e in experiments() for m in ("ntm-ff", "ntm-lstm")]
+    lengths = [training.sequences for training in ours]
+    assert f"{min(lengths):,} to {max(lengths):,}\nsequences for an NTM" in page
+    large = {training.batch_size for training in ours} - {1}
+    sort = settings_for("priority-sort", "ntm-ff").training.batch_size
+    assert large == {sort}
+    assert f"(priority sort with a feedforward controller: {sort})" in page
+    quick = {plan.quick_batch for e in experiments() for plan in e.networks.values()}
+    assert quick == {1, experiment_of("copy").networks["lstm"].quick_batch}
+    assert f"the LSTMs on batches of {max(quick)}" in page

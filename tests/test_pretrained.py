@@ -5,7 +5,8 @@ import torch
 
 from ntm import NTM, pretrained
 from ntm.evaluation import evaluate
-from ntm.training import Run, RunError, paper_settings, train
+from ntm.runs import Run, RunError
+from ntm.training import paper_settings, train
 
 
 @pytest.mark.parametrize("name", pretrained.names())
@@ -50,7 +51,7 @@ def small_run(folder: Path, model: str, seed: int = 1) -> Run:
         "task.max_length": "3",
     }
     smaller = {"lstm": {"model.hidden_size": "5"}}.get(model, {"model.memory_locations": "7"})
-    train(paper_settings("copy", model).changed({**changes, **smaller}), folder)
+    train(paper_settings("copy", model).with_text({**changes, **smaller}), folder)
     return Run(folder)
 
 

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ntm import NTM, NTMConfig
+from ntm.config import Initialisation
 from ntm.start import StartState
 
 from .slow_reference import OPTIONS, SIZES, assert_distribution, few_examples, make_net
@@ -14,9 +15,9 @@ N = SIZES["memory_locations"]
 every_option = pytest.mark.parametrize("option", OPTIONS)
 
 
-def fresh(**changes: object) -> StartState:
+def fresh(start: Initialisation = Initialisation(), **changes: object) -> StartState:
     torch.manual_seed(5)
-    return StartState(NTMConfig(**SIZES | changes)).double()
+    return StartState(NTMConfig(**SIZES | changes), start).double()
 
 
 @every_option
@@ -36,7 +37,7 @@ def test_a_constant_start_has_equal_rows_near_zero() -> None:
 
 
 def test_a_random_start_has_distinct_rows_between_the_bounds() -> None:
-    memory = fresh(start_memory="random").memory
+    memory = fresh(Initialisation(start_memory="random")).memory
     assert (memory.abs() <= 0.5).all()
     assert len(memory.unique(dim=0)) == N
     assert memory.min() < -0.3
@@ -54,7 +55,7 @@ def test_every_head_starts_somewhere_else_and_everything_else_at_zero() -> None:
 
 
 def test_heads_that_start_together_have_one_start_weighting_and_can_part() -> None:
-    start = fresh(read_heads=3, write_heads=2, start_together=True)
+    start = fresh(Initialisation(start_together=True), read_heads=3, write_heads=2)
     logits = torch.cat([start.read_logits, start.write_logits])
     assert len(logits.unique(dim=0)) == 1
     assert torch.equal(logits[0], fresh(read_heads=3, write_heads=2).read_logits[0])
@@ -66,7 +67,8 @@ def test_heads_that_start_together_have_one_start_weighting_and_can_part() -> No
 def test_the_spread_of_the_logits_decides_how_much_of_one_place_a_head_starts_in() -> None:
     def largest(spread: float) -> torch.Tensor:
         torch.manual_seed(3)
-        start = StartState(NTMConfig(3, 2, read_heads=9, write_heads=9, start_spread=spread))
+        config = NTMConfig(3, 2, read_heads=9, write_heads=9)
+        start = StartState(config, Initialisation(start_spread=spread))
         return start(1).read_weightings.amax(2).mean()
 
     assert largest(1) < 0.2

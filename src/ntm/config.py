@@ -1,9 +1,10 @@
 """The sizes and choices of one network, validated once, here."""
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
+
+from ntm.common.fields import check_fields, setting
 
 ControllerKind = Literal["feedforward", "lstm"]
 ShiftMode = Literal["softmax", "scalar"]
@@ -23,48 +24,27 @@ class NTMConfig:
     Two networks with equal configs have interchangeable `state_dict`s.
     """
 
-    input_size: int
-    """Channels of the input at every step."""
-    output_size: int
-    """Channels of the output (logits) at every step."""
-    controller: ControllerKind = "feedforward"
-    """The network that drives the heads."""
-    controller_size: int = 100
-    """Hidden units of the controller (of each layer, for an LSTM)."""
-    controller_layers: int = 1
-    """Layers of an LSTM controller; a feedforward controller has one."""
-    memory_locations: int = 128
-    """N, the rows of the memory."""
-    memory_width: int = 20
-    """M, the values in each row."""
-    read_heads: int = 1
-    """Heads that read."""
-    write_heads: int = 1
-    """Heads that erase and add."""
-    shifts: tuple[int, ...] = (-1, 0, 1)
-    """The integer rotations a head may choose from."""
-    shift_mode: ShiftMode = "softmax"
-    """A softmax over the shifts, or one scalar that lies between two neighbouring shifts."""
-    start_memory: StartMemory = "constant"
-    """Initial value of the learned start memory: 1e-6 everywhere, or uniform in (-0.5, 0.5)."""
-    start_spread: float = 1.0
-    """Deviation of the initial logits of the start weightings: with 4, heads begin in one place."""
-    start_together: bool = False
-    """Whether all heads begin with the same start weighting, or each with one of its own."""
-    head_gain: float = 1.0
-    """Initial weights from controller to heads, as a multiple of Glorot's."""
+    input_size: int = setting(help="channels of the input at every step", at_least=1)
+    output_size: int = setting(help="channels of the output (logits) at every step", at_least=1)
+    controller: ControllerKind = setting("feedforward", "the network that drives the heads")
+    controller_size: int = setting(
+        100, "hidden units of the controller (of each layer, for an LSTM)", at_least=1
+    )
+    controller_layers: int = setting(
+        1, "layers of an LSTM controller; a feedforward controller has one", at_least=1
+    )
+    memory_locations: int = setting(128, "N, the rows of the memory", at_least=1)
+    memory_width: int = setting(20, "M, the values in each row", at_least=1)
+    read_heads: int = setting(1, "heads that read", at_least=1)
+    write_heads: int = setting(1, "heads that erase and add", at_least=1)
+    shifts: tuple[int, ...] = setting((-1, 0, 1), "the integer rotations a head may choose from")
+    shift_mode: ShiftMode = setting(
+        "softmax", "a softmax over the shifts, or one scalar between two neighbouring shifts"
+    )
 
     def __post_init__(self) -> None:
-        for name in _SIZES:
-            _require_positive_integer(name, getattr(self, name))
-        _require_choice("controller", self.controller, get_args(ControllerKind))
-        _require_choice("shift_mode", self.shift_mode, get_args(ShiftMode))
-        _require_choice("start_memory", self.start_memory, get_args(StartMemory))
-        if not isinstance(self.start_together, bool):
-            raise ValueError(f"start_together must be True or False, got {self.start_together!r}.")
-        for name in ("start_spread", "head_gain"):
-            _require_positive_number(name, getattr(self, name))
         object.__setattr__(self, "shifts", _validated_shifts(self.shifts))
+        check_fields(self)
         if self.shift_mode == "scalar" and not _consecutive(self.shifts):
             raise ValueError(
                 f"shift_mode 'scalar' slides between neighbouring shifts, so shifts must be "
@@ -102,33 +82,27 @@ class NTMConfig:
         return self.controller_layers if self.controller == "lstm" else 0
 
 
-_SIZES = (
-    "input_size",
-    "output_size",
-    "controller_size",
-    "controller_layers",
-    "memory_locations",
-    "memory_width",
-    "read_heads",
-    "write_heads",
-)
+@dataclass(frozen=True)
+class Initialisation:
+    """How the weights of an NTM begin. It changes no shape."""
 
+    start_memory: StartMemory = setting(
+        "constant", "initial value of the start memory: 1e-6 everywhere, or uniform in (-0.5, 0.5)"
+    )
+    start_spread: float = setting(
+        1.0,
+        "deviation of the initial logits of the start weightings: with 4, heads begin in one place",
+        above=0,
+    )
+    start_together: bool = setting(
+        False, "whether all heads begin with the same start weighting, or each with its own"
+    )
+    head_gain: float = setting(
+        1.0, "initial weights from controller to heads, as a multiple of Glorot's", above=0
+    )
 
-def _require_positive_integer(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
-
-
-def _require_positive_number(name: str, value: object) -> None:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not 0 < value < math.inf:  # type: ignore[operator]
-        raise ValueError(f"{name} must be a finite number above 0, got {value!r}.")
-
-
-def _require_choice(name: str, value: object, choices: Sequence[str]) -> None:
-    if value not in choices:
-        listed = " or ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be {listed}, got {value!r}.")
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 def _validated_shifts(shifts: object) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from torch.nn.utils.rnn import PackedSequence
 
 from ntm import checks, engine, forms
 from ntm.cell import Cell, State
-from ntm.config import ControllerKind, NTMConfig, ShiftMode, StartMemory
+from ntm.config import ControllerKind, Initialisation, NTMConfig, ShiftMode, StartMemory
 from ntm.controllers import LSTMController
 from ntm.forms import Lengths, Sequences
 from ntm.start import StartState
@@ -30,7 +30,8 @@ class NTM(nn.Module):
 
     The outputs are logits: train with `binary_cross_entropy_with_logits`. `heads=k` means k read
     and k write heads; `read_heads` and `write_heads` set them apart. The other arguments are the
-    fields of `NTMConfig`. `engine` is "auto", "native" (fast, CPU) or "reference" (plain PyTorch).
+    fields of `NTMConfig` and of `Initialisation`. `engine` is "auto", "native" (fast, CPU) or
+    "reference" (plain PyTorch).
     `backward_clip` bounds what flows back through the controller and the heads at every step: the
     gradients of their linear maps' values are clipped to +- this. It is what keeps a gradient that
     explodes over time from drowning the rest, which clipping the sum over time cannot.
@@ -75,25 +76,27 @@ class NTM(nn.Module):
             write_heads=heads if write_heads is None else write_heads,
             shifts=shifts,  # type: ignore[arg-type]  # the config checks it and makes it a tuple
             shift_mode=shift_mode,
-            start_memory=start_memory,
-            start_spread=start_spread,
-            start_together=start_together,
-            head_gain=head_gain,
         )
+        self.initialisation = Initialisation(start_memory, start_spread, start_together, head_gain)
         self.batch_first = batch_first
         self.engine = engine
         self.backward_clip = backward_clip
         self.cell = Cell(self.config)
-        self.start = StartState(self.config)
+        self.start = StartState(self.config, self.initialisation)
         self.reset_parameters()
         self.to(device=device, dtype=dtype)
 
     @classmethod
     def from_config(
-        cls, config: NTMConfig, *, batch_first: bool = False, engine: str = "auto"
+        cls,
+        config: NTMConfig,
+        initialisation: Initialisation = Initialisation(),
+        *,
+        batch_first: bool = False,
+        engine: str = "auto",
     ) -> Self:
         """The network that a config describes, freshly initialised."""
-        return cls(**vars(config), batch_first=batch_first, engine=engine)
+        return cls(**vars(config), **vars(initialisation), batch_first=batch_first, engine=engine)
 
     @staticmethod
     def from_pretrained(
@@ -141,7 +144,7 @@ class NTM(nn.Module):
         """
         for module in self.cell.modules():
             if isinstance(module, nn.Linear):
-                gain = self.config.head_gain if module is self.cell.heads.linear else 1
+                gain = self.initialisation.head_gain if module is self.cell.heads.linear else 1
                 nn.init.xavier_uniform_(module.weight, gain)
                 nn.init.zeros_(module.bias)
         if isinstance(self.cell.controller, LSTMController):
@@ -221,7 +224,9 @@ class NTM(nn.Module):
             )
         config = replace(self.config, memory_locations=memory_locations)
         with torch.random.fork_rng(devices=[]):  # the values drawn here are replaced at once
-            larger = NTM.from_config(config, batch_first=self.batch_first, engine=self.engine)
+            larger = NTM.from_config(
+                config, self.initialisation, batch_first=self.batch_first, engine=self.engine
+            )
             larger.backward_clip = self.backward_clip
             larger.start = self.start.extended(config)
         larger.to(self.start.memory).train(self.training)

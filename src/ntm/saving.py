@@ -21,7 +21,7 @@ from torch import Tensor
 from ntm import checks
 from ntm.config import NTMConfig
 from ntm.layer import NTM
-from ntm.training.files import write_atomically
+from ntm.runs.files import write_atomically
 
 FORMAT = "ntm-network-1"
 _KEYS = {"format", "config", "batch_first", "backward_clip"}

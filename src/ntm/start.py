@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from ntm.cell import State
-from ntm.config import NTMConfig
+from ntm.config import Initialisation, NTMConfig
 
 _CONSTANT_START = 1e-6
 
@@ -18,9 +18,11 @@ _CONSTANT_START = 1e-6
 class StartState(nn.Module):
     """The parameters behind the state before the first step."""
 
-    def __init__(self, config: NTMConfig) -> None:
+    def __init__(
+        self, config: NTMConfig, initialisation: Initialisation = Initialisation()
+    ) -> None:
         super().__init__()
-        self.config = config
+        self.config, self.initialisation = config, initialisation
         locations, width = config.memory_locations, config.memory_width
         layers, size = config.recurrent_layers, config.controller_size
         self.memory = nn.Parameter(torch.empty(locations, width))
@@ -33,14 +35,15 @@ class StartState(nn.Module):
 
     def reset_parameters(self) -> None:
         """Rows alike (or random, if so configured); random places for the heads to start in."""
-        if self.config.start_memory == "constant":
+        chosen = self.initialisation
+        if chosen.start_memory == "constant":
             nn.init.constant_(self.memory, _CONSTANT_START)
         else:
             nn.init.uniform_(self.memory, -0.5, 0.5)
         # Equal rows give equal content weightings: only the start weightings tell locations apart.
-        nn.init.normal_(self.read_logits, std=self.config.start_spread)
-        nn.init.normal_(self.write_logits, std=self.config.start_spread)
-        if self.config.start_together:
+        nn.init.normal_(self.read_logits, std=chosen.start_spread)
+        nn.init.normal_(self.write_logits, std=chosen.start_spread)
+        if chosen.start_together:
             with torch.no_grad():
                 self.read_logits.copy_(self.read_logits[0].expand_as(self.read_logits))
                 self.write_logits.copy_(self.read_logits[0].expand_as(self.write_logits))
@@ -67,7 +70,7 @@ class StartState(nn.Module):
         as the least likely trained one, so a head starts where it learned to start.
         """
         added = config.memory_locations - self.config.memory_locations
-        larger = StartState(config).to(self.memory)
+        larger = StartState(config, self.initialisation).to(self.memory)
         larger.load_state_dict(
             self.state_dict()
             | {

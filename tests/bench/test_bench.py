@@ -9,13 +9,13 @@ import pytest
 import torch
 
 from ntm.bench import SECTIONS, command, report, run_bench
-from ntm.bench.networks import PAPER, Network
+from ntm.bench.networks import PAPER, PaperNTM
 from ntm.bench.overhead import kernel_clock
 from ntm.bench.results import Results
 from ntm.bench.sections import QUICK, Effort
 from ntm.engine import native
 
-CASES = ((Network("copy", "ntm-ff"), 1), (Network("associative-recall", "ntm-lstm"), 2))
+CASES = ((PaperNTM("copy", "ntm-ff"), 1), (PaperNTM("associative-recall", "ntm-lstm"), 2))
 TINY = Effort(
     rounds=2,
     slice_seconds=1e-4,

@@ -7,17 +7,17 @@ import torch
 from torch import Tensor
 
 from ntm.bench.equivalence import require_close, require_equivalence, values_after_step
-from ntm.bench.networks import Network, fresh, optimiser_of, random_batch
+from ntm.bench.networks import PaperNTM, fresh, optimiser_of, random_batch
 from ntm.bench.sections import Effort
 from ntm.cli import main
 from ntm.engine import native
-from ntm.training import RunError
+from ntm.runs import RunError
 from ntm.training.step import TorchStep, make_step
 
-COPY = Network("copy", "ntm-ff")
+COPY = PaperNTM("copy", "ntm-ff")
 
 
-def compared(network: Network) -> dict[str, dict[str, Tensor]]:
+def compared(network: PaperNTM) -> dict[str, dict[str, Tensor]]:
     """What the gate compares: the fast engine's values, plain float32's and the truth."""
     batch = random_batch(network.config, (4, 3))
     fast, plain = fresh(network.config, "native"), fresh(network.config, "reference")
@@ -33,12 +33,12 @@ def compared(network: Network) -> dict[str, dict[str, Tensor]]:
 @pytest.mark.parametrize("model", ["ntm-ff", "ntm-lstm"])
 @pytest.mark.parametrize("task", ["copy", "priority-sort"])
 def test_the_gate_opens_for_the_engine_as_it_is(task: str, model: str) -> None:
-    require_equivalence(Network(task, model))
+    require_equivalence(PaperNTM(task, model))
 
 
 @pytest.mark.parametrize("model", ["ntm-ff", "ntm-lstm"])
 def test_any_value_that_is_off_by_a_percent_shuts_the_gate(model: str) -> None:
-    network = Network("copy", model)
+    network = PaperNTM("copy", model)
     values = compared(network)
     require_close(str(network), **values)
     names = [name for name, value in values["fast"].items() if value.abs().sum() > 0]

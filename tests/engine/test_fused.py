@@ -24,9 +24,10 @@ from torch import Tensor
 
 from ntm.engine.fused import FusedGradients, FusedUpdate
 from ntm.layer import NTM
+from ntm.models.native_step import NativeStep
+from ntm.runs import Stream
 from ntm.tasks import Batch, Copy, Task, cost_in_bits
-from ntm.training import GravesRMSprop, Stream, TorchStep
-from ntm.training.native_step import NativeStep
+from ntm.training import GravesRMSprop, TorchStep
 
 NETWORKS = {
     "feedforward": {},

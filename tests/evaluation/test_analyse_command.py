@@ -7,12 +7,13 @@ import pytest
 
 from ntm.cli import main
 from ntm.evaluation import analyse, evaluate
-from ntm.training import Run, build_model, paper_settings
+from ntm.runs import Run, build_model
+from ntm.training import paper_settings
 
 
 def make_run(folder: Path, model: str, **sizes: int) -> Path:
     changes = {f"model.{name}": str(size) for name, size in sizes.items()}
-    settings = paper_settings("copy", model).changed({**changes, "task.bits": "3"})
+    settings = paper_settings("copy", model).with_text({**changes, "task.bits": "3"})
     run = Run.create(folder, settings)
     run.save_weights("best", build_model(settings), {"sequences": 40})
     return folder
@@ -51,11 +52,11 @@ def test_text_has_a_verdict_for_every_claim(run: Path, capsys: pytest.CaptureFix
 def test_an_lstm_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = make_run(tmp_path / "lstm", "lstm", hidden_size=4)
     assert main(["analyse", str(folder)]) == 2
-    assert capsys.readouterr().err == "ntm: An LSTM has no heads to watch; give an NTM.\n"
+    assert capsys.readouterr().err == "ntm: LSTM has no heads to watch; give an NTM.\n"
 
 
 def test_wrong_arguments_are_refused(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["analyse", str(run), "--sequences", "0"]) == 2
-    assert "sequences must be at least 1; got 0" in capsys.readouterr().err
+    assert "sequences must be an integer of at least 1, got 0" in capsys.readouterr().err
     assert main(["analyse", str(run.parent)]) == 2
     assert "is not a run folder" in capsys.readouterr().err

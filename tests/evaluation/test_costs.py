@@ -5,8 +5,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from ntm.baseline import LSTMBaseline
 from ntm.evaluation import Evaluation, costs, evaluate
+from ntm.models.lstm import LSTMBaseline
 from ntm.tasks import Copy, NGrams, Task, cost_in_bits
 
 
@@ -17,7 +17,7 @@ class Constant(nn.Module):
         super().__init__()
         self.logits = nn.Parameter(torch.full((outputs,), logit))
 
-    def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, None]:  # noqa: ARG002
+    def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, None]:
         return self.logits.expand(*x.shape[:2], -1), None
 
 
@@ -28,7 +28,7 @@ class Optimal(nn.Module):
         super().__init__()
         self.task, self.anything = task, nn.Parameter(torch.zeros(1))
 
-    def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, None]:  # noqa: ARG002
+    def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, None]:
         batch = self.task.sample(x.shape[1], torch.Generator())._replace(inputs=x)
         return torch.logit(self.task.optimal_probabilities(batch)), None
 

@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from ntm.baseline import LSTMBaseline
 from ntm.evaluation import enlarged, evaluate, generalise
 from ntm.layer import NTM
+from ntm.models.lstm import LSTMBaseline
 from ntm.tasks import AssociativeRecall, Copy, RepeatCopy, Task
 
 
@@ -41,7 +41,7 @@ def test_the_memory_can_be_enlarged_first() -> None:
 
 
 def test_an_lstm_has_no_memory_to_enlarge() -> None:
-    with pytest.raises(ValueError, match="an LSTM has no memory"):
+    with pytest.raises(ValueError, match="LSTM has no memory"):
         enlarged(LSTMBaseline(3, 2, 5), 19)
 
 

@@ -47,7 +47,7 @@ def test_a_part_is_what_those_sequences_alone_give() -> None:
 
 
 def test_nothing_cannot_be_recorded() -> None:
-    with pytest.raises(ValueError, match="sequences must be at least 1; got 0"):
+    with pytest.raises(ValueError, match="sequences must be an integer of at least 1, got 0"):
         record(network(), TASK, sequences=0)
 
 

@@ -10,8 +10,12 @@ from tests.hand_made import performed, sample
 from ntm import figures
 from ntm.config import NTMConfig
 from ntm.evaluation.recording import Recording
-from ntm.evaluation.sorting import choose_writes, fit_writes
 from ntm.figures import Answer, Curve
+from ntm.paper.drawings.associative_recall import recall_memory_use
+from ntm.paper.drawings.ngrams import ngram_inference, ngram_memory_use
+from ntm.paper.drawings.priority_sort import sort_example as draw_sort_example
+from ntm.paper.drawings.priority_sort import sort_memory_use as sort_memory_use_of
+from ntm.paper.heads.sorting import choose_writes, fit_writes
 from ntm.tasks import AssociativeRecall, Copy, NGrams, PrioritySort, RepeatCopy
 
 
@@ -88,13 +92,18 @@ def predictions() -> tuple[np.ndarray, dict[str, np.ndarray]]:
 def sort_memory_use() -> Figure:
     recording = sorting(sequences=12)
     writes, _ = choose_writes(recording)
-    return figures.sort_memory_use(recording.part(0, 1), fit_writes(recording, writes))
+    return sort_memory_use_of(recording.part(0, 1), fit_writes(recording, writes))
+
+
+def copy_generalisation() -> Figure:
+    *shorter, longest = answers(4, 8, 30)
+    return figures.draw_answers("NTM", [shorter, [longest]])
 
 
 def sort_example() -> Figure:
     recording = sorting()
     assert isinstance(recording.task, PrioritySort)
-    return figures.sort_example(recording.task, recording.batch)
+    return draw_sort_example(recording.task, recording.batch)
 
 
 def curves_of(task: str, end: float, start: float, floor: float = 0.0) -> Callable[[], Figure]:
@@ -106,17 +115,17 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "architecture": lambda: figures.architecture(NTMConfig(9, 8)),
     "addressing-flow": figures.addressing_flow,
     "copy-learning-curves": curves_of("copy", 60, 80),
-    "copy-generalisation": lambda: figures.copy_generalisation(answers(4, 8, 30), "NTM"),
-    "copy-memory-use": lambda: figures.copy_memory_use(copying()),
+    "copy-generalisation": copy_generalisation,
+    "copy-memory-use": lambda: figures.task_memory_use(copying()),
     "repeat-copy-learning-curves": curves_of("repeat-copy", 500, 180),
-    "repeat-copy-generalisation": lambda: figures.repeat_copy_generalisation(answers(30, 30)),
-    "repeat-copy-memory-use": lambda: figures.repeat_copy_memory_use(repeating()),
+    "repeat-copy-generalisation": lambda: figures.draw_answers("", [[a] for a in answers(30, 30)]),
+    "repeat-copy-memory-use": lambda: figures.task_memory_use(repeating()),
     "recall-learning-curves": curves_of("associative-recall", 1000, 18),
-    "recall-generalisation": lambda: figures.recall_generalisation(recall_costs()),
-    "recall-memory-use": lambda: figures.recall_memory_use(recalling()),
+    "recall-generalisation": lambda: figures.costs_along("associative-recall", recall_costs(), 6),
+    "recall-memory-use": lambda: recall_memory_use(recalling()),
     "ngram-learning-curves": curves_of("ngrams", 1000, 180, 132),
-    "ngram-inference": lambda: figures.ngram_inference(*predictions()),
-    "ngram-memory-use": lambda: figures.ngram_memory_use(counting()),
+    "ngram-inference": lambda: ngram_inference(*predictions()),
+    "ngram-memory-use": lambda: ngram_memory_use(counting()),
     "sort-example": sort_example,
     "sort-memory-use": sort_memory_use,
     "sort-learning-curves": curves_of("priority-sort", 1000, 120, 20),

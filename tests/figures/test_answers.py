@@ -32,8 +32,8 @@ def test_wrong_steps_have_a_bit_on_the_wrong_side() -> None:
 
 def test_targets_stand_above_outputs_and_marks_below() -> None:
     made = answers(4, 8, 30)
-    figure = figures.copy_generalisation(made, "LSTM")
-    assert figure.get_suptitle() == "LSTM: generalisation on the copy task"
+    figure = figures.draw_answers("LSTM: copies", [made[:-1], made[-1:]])
+    assert figure.get_suptitle() == "LSTM: copies"
     assert len(figure.axes) == 9
     for number, answer in enumerate(made):
         above, below, marks = figure.axes[3 * number : 3 * number + 3]
@@ -48,16 +48,16 @@ def test_targets_stand_above_outputs_and_marks_below() -> None:
 
 
 def test_the_longest_copy_has_a_line_of_its_own() -> None:
-    figure = figures.copy_generalisation(answers(4, 8, 30), "NTM")
+    figure = figures.draw_answers("NTM", [answers(4, 8), answers(30)])
     tops = [figure.axes[number].get_position() for number in (0, 3, 6)]
     assert tops[0].y0 == tops[1].y0 > tops[2].y0
     assert tops[1].width > 1.9 * tops[0].width
-    assert len(figures.copy_generalisation(answers(4), "NTM").axes) == 3
+    assert len(figures.draw_answers("NTM", [answers(4)]).axes) == 3
 
 
 def test_repeats_stand_one_below_the_other() -> None:
-    figure = figures.repeat_copy_generalisation(answers(30, 30))
-    assert figure.get_suptitle() == "Generalisation on the repeat copy task"
+    figure = figures.draw_answers("Repeats", [[answer] for answer in answers(30, 30)])
+    assert figure.get_suptitle() == "Repeats"
     assert len(pictures(figure.axes)) == 4
     assert figure.axes[0].get_position().y0 > figure.axes[3].get_position().y1
     assert {ax.get_ylabel() for ax in figure.axes} >= {"targets", "outputs"}

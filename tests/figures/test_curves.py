@@ -10,16 +10,27 @@ from matplotlib.colors import same_color
 from matplotlib.lines import Line2D
 
 from ntm import figures
-from ntm.figures import Curve, paper_curves, style
-from ntm.figures.curves import FRAMES, averaged
+from ntm.figures import Curve, paper_costs, paper_curves
+from ntm.figures.curves import averaged
+from ntm.models import MODELS, family
+from ntm.paper import experiment_of
 
 from .examples import falling, recall_costs, some_curves
 
 TASKS = ["copy", "repeat-copy", "associative-recall", "ngrams", "priority-sort"]
 
 
+X = np.arange(1.0, 11.0)
+
+
+def bits_frame(task: str) -> tuple[int, int]:
+    frame = experiment_of(task).frame
+    assert frame is not None
+    return frame
+
+
 def lines(ax: Axes, model: str, linestyle: str) -> list[Line2D]:
-    colour = style.MODEL_COLOURS[model]
+    colour = family(model).colour
     return [
         line
         for line in ax.lines
@@ -29,10 +40,10 @@ def lines(ax: Axes, model: str, linestyle: str) -> list[Line2D]:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_the_papers_curves_are_dotted_behind_ours(task: str) -> None:
-    figure = figures.learning_curves(task, some_curves(1000, FRAMES[task].bits[1]))
+    figure = figures.learning_curves(task, some_curves(1000, bits_frame(task)[1]))
     ax = figure.axes[0]
     for model, curve in paper_curves(task).items():
-        if model in style.MODEL_COLOURS:
+        if model in MODELS:
             (line,) = lines(ax, model, ":")
             np.testing.assert_array_equal(line.get_xydata(), np.transpose(curve))
             assert all(line.zorder <= own.zorder for own in lines(ax, model, "-"))
@@ -40,11 +51,11 @@ def test_the_papers_curves_are_dotted_behind_ours(task: str) -> None:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_the_axes_are_the_papers(task: str) -> None:
-    frame = FRAMES[task]
+    bits = bits_frame(task)
     ax = figures.learning_curves(task, some_curves(1000, 100)).axes[0]
-    assert ax.get_xlim() == (0, frame.thousands)
-    assert ax.get_ylim()[1] == frame.bits[1]
-    assert ax.get_ylim()[0] == pytest.approx(frame.bits[0], abs=0.03 * np.ptp(frame.bits))
+    assert ax.get_xlim() == (0, experiment_of(task).sequences / 1000)
+    assert ax.get_ylim()[1] == bits[1]
+    assert ax.get_ylim()[0] == pytest.approx(bits[0], abs=0.03 * np.ptp(bits))
     assert ax.get_xlabel() == "sequences seen (thousands)"
     assert ax.get_ylabel() == "cost per sequence (bits)"
 
@@ -120,19 +131,29 @@ def test_the_papers_numbers_are_the_published_ones() -> None:
     assert last["ngrams"]["optimal"] == pytest.approx(131.607)
     assert last["ngrams"]["ntm-ff"] == pytest.approx(133.35, abs=0.02)
     assert last["priority-sort"]["ntm-lstm"] == pytest.approx(18.1, abs=0.1)
-    items = paper_curves("associative-recall-generalisation")["ntm-ff"]
+    items = paper_costs("associative-recall")["ntm-ff"]
     np.testing.assert_array_equal(items.x, [6, 10, 15, 20])
     np.testing.assert_allclose(items.bits, [0.025, 0.139, 1.47, 8.002])
 
 
 def test_recall_is_drawn_over_items() -> None:
     costs = recall_costs()
-    figure = figures.recall_generalisation(costs)
+    figure = figures.costs_along("associative-recall", costs, 6)
     (ax,) = figure.axes
-    assert ax.get_xlabel() == "items in the list"
+    assert ax.get_xlabel() == "items"
     assert ax.get_ylabel() == "cost per sequence (bits)"
     (line,) = lines(ax, "ntm-lstm", "-")
     middle = np.median([run.bits for run in costs["ntm-lstm"]], axis=0)
     np.testing.assert_allclose(line.get_xydata(), np.transpose([[6, 10, 15, 20], middle]))
     assert len(lines(ax, "ntm-ff", ":")) == 1
     assert not lines(ax, "ntm-ff", "-")
+
+
+def test_a_task_of_yours_gets_axes_that_hold_its_curves() -> None:
+    figure = figures.learning_curves("reverse", {"ntm-ff": [Curve(X, 50 / X)]})
+    (ax,) = figure.axes
+    assert ax.get_title("left") == "Reverse learning curves"
+    assert ax.get_xlim() == (0, 10)
+    assert ax.get_ylim()[1] == 55
+    words = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert words == ["NTM, feedforward controller: one run"]

@@ -11,8 +11,9 @@ import pytest
 
 from ntm.cli import main
 from ntm.figures import gallery
-from ntm.figures.runs import Runs
-from ntm.training import FolderError, Run, build_model, paper_settings
+from ntm.figures.runs import RunFolders
+from ntm.runs import FolderError, Run, build_model
+from ntm.training import paper_settings
 
 SMALL_MODEL = {
     "lstm": {"hidden_size": "4", "layers": "1"},
@@ -25,7 +26,7 @@ def make_run(folder: Path, task: str, model: str, seed: int = 1, bits: float = 9
     changes = {f"model.{name}": value for name, value in SMALL_MODEL[model].items()}
     if model == "ntm-ff":
         changes |= {"model.read_heads": "2", "model.write_heads": "2"}
-    settings = paper_settings(task, model).changed({**changes, "training.seed": str(seed)})
+    settings = paper_settings(task, model).with_text({**changes, "training.seed": str(seed)})
     run = Run.create(folder, settings)
     run.save_weights("best", build_model(settings), {"sequences": 3000})
     lines = [{"sequences": 1000 * n, "bits": bits / n, "seconds": float(n)} for n in (1, 2, 3)]
@@ -46,12 +47,9 @@ def all_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_all_figures_can_be_drawn(
-    all_runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(gallery, "OPTIMUM_SEQUENCES", 20)
+def test_all_figures_can_be_drawn(all_runs: Path, tmp_path: Path) -> None:
     outcomes = list(gallery.draw_figures([all_runs], tmp_path, formats=["png"]))
-    assert [outcome.number for outcome in outcomes] == list(range(1, 19))
+    assert [outcome.figure.number for outcome in outcomes] == list(range(1, 19))
     assert [outcome.lacking for outcome in outcomes] == [()] * 18
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == [outcome.files[0].name for outcome in outcomes]
@@ -80,7 +78,7 @@ def test_the_command_says_what_it_drew_and_what_is_missing(
 
 def test_what_can_do_without_the_lstm_says_so(all_runs: Path, tmp_path: Path) -> None:
     runs = [all_runs / "repeat-copy-ntm-ff"]
-    outcomes = {o.number: o for o in gallery.draw_figures(runs, tmp_path, ["png"])}
+    outcomes = {o.figure.number: o for o in gallery.draw_figures(runs, tmp_path, ["png"])}
     assert outcomes[8].files
     assert outcomes[8].lacking == (
         "a run of repeat-copy with lstm: ntm train repeat-copy --model lstm",
@@ -92,7 +90,7 @@ def test_what_can_do_without_the_lstm_says_so(all_runs: Path, tmp_path: Path) ->
 def test_runs_are_grouped_and_the_best_is_taken(tmp_path: Path) -> None:
     for seed, bits in ((1, 9.0), (2, 3.0), (3, 6.0)):
         make_run(tmp_path / f"seed-{seed}", "copy", "ntm-ff", seed, bits)
-    runs = Runs([tmp_path])
+    runs = RunFolders([tmp_path])
     curves = runs.learning_curves("copy")["ntm-ff"]
     assert sorted(curve.bits[0] for curve in curves) == [3, 6, 9]
     np.testing.assert_array_equal(curves[0].x, [1, 2, 3])
@@ -100,13 +98,13 @@ def test_runs_are_grouped_and_the_best_is_taken(tmp_path: Path) -> None:
     expected = Run(tmp_path / "seed-2").load_model()[0].state_dict()
     for name, tensor in best.model.state_dict().items():
         assert tensor.equal(expected[name]), name
-    assert best.name == "NTM, feedforward controller"
+    assert best.title == "NTM, feedforward controller"
 
 
 def test_all_networks_of_a_task_are_asked_the_same(all_runs: Path) -> None:
-    runs = Runs([all_runs])
-    first = runs.best("copy", "ntm-ff").answer("", length=7)
-    second = runs.best("copy", "lstm").answer("", length=7)
+    runs = RunFolders([all_runs])
+    first = runs.best("copy", "ntm-ff").answer("", {"length": 7})
+    second = runs.best("copy", "lstm").answer("", {"length": 7})
     np.testing.assert_array_equal(first.targets, second.targets)
     assert first.targets.shape == (7, 8)
     assert not np.array_equal(first.outputs, second.outputs)
@@ -116,7 +114,9 @@ def test_a_run_that_has_not_reported_yet_is_missing(tmp_path: Path) -> None:
     folder = make_run(tmp_path / "run", "copy", "ntm-ff")
     Run(folder).metrics.unlink()
     Run(folder).weights_file("best").unlink()
-    outcomes = {o.number: o for o in gallery.draw_figures([folder], tmp_path / "out", ["png"])}
+    outcomes = {
+        o.figure.number: o for o in gallery.draw_figures([folder], tmp_path / "out", ["png"])
+    }
     assert outcomes[3].lacking == ("the runs of copy have no metrics yet: train them longer",)
     assert "does not exist yet" in outcomes[6].lacking[0]
 
@@ -125,7 +125,7 @@ def test_a_folder_without_runs_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(FolderError, match="is not a run folder, and no run is in it"):
-        Runs([tmp_path])
+        RunFolders([tmp_path])
     assert main(["figures", str(tmp_path), "--out", str(tmp_path / "out")]) == 2
     assert "no run is in it" in capsys.readouterr().err
 

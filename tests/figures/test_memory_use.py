@@ -14,6 +14,7 @@ from tests.hand_made import with_more_heads
 from ntm import NTM, figures
 from ntm.evaluation.recording import Recording
 from ntm.figures.panels import attended_locations
+from ntm.paper.drawings.associative_recall import recall_memory_use
 
 from .examples import copying, recalling, repeating
 
@@ -45,9 +46,9 @@ def boxes(ax: Axes, colour: str) -> list[tuple[int, int, int, int]]:
 @pytest.mark.parametrize(
     ("make", "draw"),
     [
-        (copying, figures.copy_memory_use),
-        (repeating, figures.repeat_copy_memory_use),
-        (recalling, figures.recall_memory_use),
+        (copying, figures.task_memory_use),
+        (repeating, figures.task_memory_use),
+        (recalling, recall_memory_use),
     ],
 )
 def test_the_six_panels_show_the_trace(make, draw) -> None:  # type: ignore[no-untyped-def]
@@ -63,7 +64,7 @@ def test_the_six_panels_show_the_trace(make, draw) -> None:  # type: ignore[no-u
 
 def test_weightings_are_those_of_the_numbered_locations() -> None:
     recording = copying()  # written from location 7 on; read from location 27 before the answer
-    parts = panels_of(figures.copy_memory_use(recording))
+    parts = panels_of(figures.task_memory_use(recording))
     for kind in ("write", "read"):
         ax = parts[f"{kind.capitalize()} weightings"]
         shown, weightings = values(ax), getattr(recording.trace, f"{kind}_weightings")[:, 0, 0]
@@ -77,7 +78,7 @@ def test_weightings_are_those_of_the_numbered_locations() -> None:
 
 
 def test_axes_and_channels_are_named() -> None:
-    parts = panels_of(figures.repeat_copy_memory_use(repeating()))
+    parts = panels_of(figures.task_memory_use(repeating()))
     assert [tick.get_text() for tick in parts["Inputs"].get_yticklabels()] == [
         "delimiter",
         "repeats",
@@ -88,24 +89,24 @@ def test_axes_and_channels_are_named() -> None:
 
 def test_the_answer_is_set_apart() -> None:
     recording = copying()
-    for ax in panels_of(figures.copy_memory_use(recording)).values():
+    for ax in panels_of(figures.task_memory_use(recording)).values():
         (line,) = ax.lines
         assert line.get_xdata()[0] == recording.answer_start[0] - 0.5
 
 
 def test_the_chosen_heads_are_shown() -> None:
     recording = with_more_heads(copying(), write_heads=3, read_heads=2, seed=1)
-    alone, chosen = copying().trace, panels_of(figures.copy_memory_use(recording, 2, 1))
+    alone, chosen = copying().trace, panels_of(figures.task_memory_use(recording, 2, 1))
     np.testing.assert_array_equal(values(chosen["Adds"]), alone.adds[:, 0, 0].T)
     np.testing.assert_array_equal(values(chosen["Reads"]), alone.reads[:, 0, 0].T)
-    other = panels_of(figures.copy_memory_use(recording, 0, 0))
+    other = panels_of(figures.task_memory_use(recording, 0, 0))
     np.testing.assert_array_equal(values(other["Adds"]), recording.trace.adds[:, 0, 0].T)
 
 
 def test_the_boxes_of_recall_frame_what_the_caption_says() -> None:
     # Four items of three vectors of four bits; found by the very steps of the hand-made program.
     recording = recalling()
-    figure = figures.recall_memory_use(recording)
+    figure = recall_memory_use(recording)
     parts = panels_of(figure)
     green, red, black = (
         handle.get_color()

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from ntm import figures
-from ntm.figures.ngrams import recurring_contexts
+from ntm.paper.drawings.ngrams import ngram_inference, ngram_memory_use, recurring_contexts
 
 from .examples import counting, predictions
 from .test_memory_use import panels_of, values
@@ -11,7 +10,7 @@ from .test_memory_use import panels_of, values
 
 def test_each_predictor_has_a_strip() -> None:
     bits, made = predictions()
-    figure = figures.ngram_inference(bits, made)
+    figure = ngram_inference(bits, made)
     strips = [ax for ax in figure.axes if ax.images]
     assert [ax.get_ylabel() for ax in strips] == ["bits", "optimal", "NTM"]
     for ax, expected in zip(strips, (bits, *made.values()), strict=True):
@@ -22,7 +21,7 @@ def test_each_predictor_has_a_strip() -> None:
 
 def test_arrows_point_at_the_largest_mistakes() -> None:
     bits, made = predictions()
-    figure = figures.ngram_inference(bits, made)
+    figure = ngram_inference(bits, made)
     (arrows,) = figure.axes[2].collections
     assert sorted(arrows.get_offsets()[:, 0]) == [20, 40]
     assert not figure.axes[1].collections
@@ -30,13 +29,13 @@ def test_arrows_point_at_the_largest_mistakes() -> None:
 
 def test_the_optimal_predictor_may_stand_alone() -> None:
     bits, made = predictions()
-    figure = figures.ngram_inference(bits, {"optimal": made["optimal"]})
+    figure = ngram_inference(bits, {"optimal": made["optimal"]})
     assert not any(ax.collections for ax in figure.axes if ax.images)
 
 
 def test_the_panels_show_the_trace() -> None:
     recording = counting()
-    trace, parts = recording.trace, panels_of(figures.ngram_memory_use(recording))
+    trace, parts = recording.trace, panels_of(ngram_memory_use(recording))
     assert list(parts) == ["Bits", "Predictions", "Adds", "Write weightings", "Read weightings"]
     np.testing.assert_array_equal(values(parts["Bits"]), trace.inputs[:, 0].T)
     np.testing.assert_array_equal(values(parts["Predictions"]), trace.probabilities[:, 0].T)
@@ -46,7 +45,7 @@ def test_the_panels_show_the_trace() -> None:
 
 def test_contexts_are_marked_where_they_are_read_and_then_written() -> None:
     recording = counting()
-    figure = figures.ngram_memory_use(recording)
+    figure = ngram_memory_use(recording)
     parts, bits = panels_of(figure), recording.trace.inputs[:, 0, 0].astype(int)
     text = "".join(map(str, bits))
     for number, entry in enumerate(figure.legends[0].get_texts()):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ntm import figures
-from ntm.evaluation.sorting import LinearFit
+from ntm.paper.drawings.priority_sort import sort_example, sort_memory_use
+from ntm.paper.heads.sorting import LinearFit
 from ntm.tasks import PrioritySort
 
 from .examples import sorting
@@ -14,7 +14,7 @@ def test_the_example_shows_the_problem_and_its_answer() -> None:
     recording = sorting()
     task, batch = recording.task, recording.batch
     assert isinstance(task, PrioritySort)
-    figure = figures.sort_example(task, batch)
+    figure = sort_example(task, batch)
     parts = panels_of(figure)
     np.testing.assert_array_equal(values(parts["Inputs"]), batch.inputs[:8, 0, :4].T)
     np.testing.assert_array_equal(values(parts["Targets"]), batch.targets[-6:, 0].T)
@@ -31,7 +31,7 @@ def test_the_example_shows_the_problem_and_its_answer() -> None:
 def test_fit_writes_and_reads_stand_side_by_side() -> None:
     recording = sorting()
     fit = LinearFit(slope=-20.0, intercept=30.0, cut=0, r_squared=0.987)
-    figure = figures.sort_memory_use(recording, fit)
+    figure = sort_memory_use(recording, fit)
     parts = panels_of(figure)
     assert list(parts) == ["Linear function of the priority", "Write weightings", "Read weightings"]
     fitted, written, read = (values(ax) for ax in parts.values())

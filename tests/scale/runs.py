@@ -6,9 +6,9 @@ from typing import Any
 import torch
 from safetensors.torch import load_file
 
+from ntm.runs import Run, checkpoints, read_metrics
 from ntm.scale import Job
 from ntm.scale.grid import jobs_of
-from ntm.training import Run, checkpoints, read_metrics
 
 SMALL: dict[str, Any] = {
     "tasks": ["copy"],

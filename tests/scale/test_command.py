@@ -125,7 +125,7 @@ def test_a_folder_with_another_run_is_refused(
 ) -> None:
     out = file.parent / "runs"
     (job,) = small_jobs(out)
-    other = Job(job.settings.changed({"optimiser.momentum": "0.5"}), job.folder)
+    other = Job(job.settings.with_text({"optimiser.momentum": "0.5"}), job.folder)
     train(other.settings, other.folder)
     assert "optimiser.momentum is 0.5" in refused([file, "--out", out], capsys)
 

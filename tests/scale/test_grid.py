@@ -24,8 +24,8 @@ def test_tasks_alone_are_runs_with_the_papers_settings_on_one_thread() -> None:
     copy, recall = jobs_of({"tasks": ["copy", "associative-recall"]}, "out")
     assert copy.folder == Path("out/copy-ntm-ff-1")
     one_thread = {"training.threads": "1"}
-    assert copy.settings == settings_for("copy").changed(one_thread)
-    assert recall.settings == settings_for("associative-recall").changed(one_thread)
+    assert copy.settings == settings_for("copy").with_text(one_thread)
+    assert recall.settings == settings_for("associative-recall").with_text(one_thread)
 
 
 def test_every_combination_is_a_run_and_lists_are_in_its_name() -> None:
@@ -121,20 +121,32 @@ def test_values_arrive_exactly_under_names_of_their_own(
         ({"tasks": [3]}, "no task called '3'"),
         ({"tasks": ["copy"], "models": ["gru"]}, "no model called 'gru'"),
         ({"tasks": ["copy"], "seeds": 3}, "seeds is 3; write a list"),
-        ({"tasks": ["copy"], "seeds": ["x"]}, "training.seed is 'x'"),
-        ({"tasks": ["copy"], "seeds": [-1]}, "seed is -1"),
+        ({"tasks": ["copy"], "seeds": ["x"]}, "training.seed must be an integer"),
+        (
+            {"tasks": ["copy"], "seeds": [-1]},
+            "training.seed must be an integer of at least 0, got -1",
+        ),
         ({"tasks": ["copy"], "seeds": [1, 1]}, "comes up twice"),
         ({"tasks": ["copy"], "seed": [1]}, "no key of a sweep called 'seed'; did you mean 'seeds'"),
         ({"tasks": ["copy"], "training": 3}, "write a table, [training]"),
         ({"tasks": ["copy"], "training": {"seed": 3}}, "seeds = [1, 2, 3]"),
         ({"tasks": ["copy"], "training": {"sequence": 3}}, "did you mean 'sequences'"),
         ({"tasks": ["copy"], "training": {"sequences": []}}, "sequences is an empty list"),
-        ({"tasks": ["copy"], "training": {"sequences": ["many"]}}, "takes a whole number"),
-        ({"tasks": ["copy"], "training": {"sequences": [0]}}, "sequences is 0"),
+        (
+            {"tasks": ["copy"], "training": {"sequences": ["many"]}},
+            "training.sequences must be an integer",
+        ),
+        (
+            {"tasks": ["copy"], "training": {"sequences": [0]}},
+            "sequences must be an integer of at least 1, got 0",
+        ),
         ({"tasks": ["copy"], "training": {"batch_size": [2, 2.0]}}, "are the same run"),
         ({"tasks": ["copy"], "training": {"batch_size": [2, 2]}}, "comes up twice"),
         ({"tasks": ["copy"], "training": {"stop_when_solved": 1}}, "true or false"),
-        ({"tasks": ["copy"], "optimiser": {"clip": math.nan}}, "clip is nan"),
+        (
+            {"tasks": ["copy"], "optimiser": {"clip": math.nan}},
+            "clip must be a finite number above 0, or none, got nan",
+        ),
         ({"tasks": ["copy"], "model": {"shifts": []}}, "shifts is an empty list"),
         ({"tasks": ["copy"], "model": {"input_size": 3}}, "follows from the task"),
         ({"tasks": ["copy"], "model": {"lstm": {"layers": 2}}}, "neither a task nor a model"),

@@ -5,14 +5,15 @@ from pathlib import Path
 import pytest
 from tests.scale.runs import small_jobs
 
+from ntm.runs import FolderError
 from ntm.scale import Job, execute
 from ntm.scale.jobs import Board
-from ntm.training import FolderError, train
+from ntm.training import train
 
 
 def trained(job: Job, **changed: str) -> None:
     texts = {name.replace("__", "."): text for name, text in changed.items()}
-    train(job.settings.changed(texts), job.folder, resume=True)
+    train(job.settings.with_text(texts), job.folder, resume=True)
 
 
 def contents(folder: Path) -> dict[Path, tuple[bytes, int]]:
@@ -43,7 +44,7 @@ def test_a_finished_run_needs_no_checkpoint_to_count(tmp_path: Path) -> None:
 def test_a_run_that_was_solved_is_finished(tmp_path: Path) -> None:
     easy = {"stop_when_solved": "true", "solved_bits": "1e9", "solved_window": "200"}
     (job,) = small_jobs(tmp_path)
-    job = Job(job.settings.changed({f"training.{k}": v for k, v in easy.items()}), job.folder)
+    job = Job(job.settings.with_text({f"training.{k}": v for k, v in easy.items()}), job.folder)
     assert train(job.settings, job.folder).ending == "solved"
     (outcome,) = execute([job])
     assert (outcome.state, outcome.sequences) == ("finished", 200)
@@ -63,9 +64,9 @@ def test_a_folder_with_another_run_is_refused(tmp_path: Path) -> None:
     (job,) = small_jobs(tmp_path)
     trained(job)
     with pytest.raises(FolderError, match=r"optimiser\.momentum is 0\.9 in .* and 0\.5 now"):
-        execute([Job(job.settings.changed({"optimiser.momentum": "0.5"}), job.folder)])
+        execute([Job(job.settings.with_text({"optimiser.momentum": "0.5"}), job.folder)])
     with pytest.raises(FolderError, match="trained on 500 sequences, more than the 400 asked for"):
-        execute([Job(job.settings.changed({"training.sequences": "400"}), job.folder)])
+        execute([Job(job.settings.with_text({"training.sequences": "400"}), job.folder)])
 
 
 def test_two_jobs_cannot_share_a_folder(tmp_path: Path) -> None:

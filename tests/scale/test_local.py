@@ -12,9 +12,10 @@ import pytest
 from tests.scale.runs import LONG, assert_same_run, long_jobs, small_jobs
 
 from ntm import tasks
+from ntm.runs import Run, Settings
 from ntm.scale import Job, Standing, execute
 from ntm.scale.parcels import newest_record
-from ntm.training import Run, Settings, train
+from ntm.training import train
 
 
 def children(parent: int) -> list[int]:
@@ -84,7 +85,7 @@ def test_ctrl_c_ends_all_runs_with_checkpoints(eight_runs: Path, tmp_path: Path)
 
 def test_a_failure_does_not_stop_the_others(tmp_path: Path) -> None:
     jobs = small_jobs(tmp_path, optimiser__learning_rate=[1e38, 1e-3])
-    refused = Job(jobs[1].settings.changed({"training.device": "nowhere"}), tmp_path / "refused")
+    refused = Job(jobs[1].settings.with_text({"training.device": "nowhere"}), tmp_path / "refused")
     diverged, finished, no_device = execute([*jobs, refused], workers=1)
     assert (diverged.state, finished.state, no_device.state) == ("failed", "finished", "failed")
     assert "Training stopped at sequence" in str(diverged.reason)

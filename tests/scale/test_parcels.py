@@ -22,7 +22,7 @@ def parcels(tmp_path: Path) -> tuple[dict[str, bytes], dict[str, bytes], Path]:
     job = job_in(tmp_path / "whole")
     packed = []
     for sequences in ("300", "400", "500"):
-        train(job.settings.changed({"training.sequences": sequences}), job.folder, resume=True)
+        train(job.settings.with_text({"training.sequences": sequences}), job.folder, resume=True)
         packed.append(pack(job.folder))
     return packed[0], packed[1], job.folder
 

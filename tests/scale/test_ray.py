@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from tests.scale.runs import LONG, assert_same_run, eight_jobs, long_jobs, small_jobs
 
+from ntm.runs import checkpoints, read_metrics
+from ntm.runs.metrics import Line
 from ntm.scale import Standing, execute
 from ntm.scale.parcels import newest_record
-from ntm.training import checkpoints, read_metrics
-from ntm.training.logs import Line
 
 _PORTS = (
     "dashboard_agent_listen_port",

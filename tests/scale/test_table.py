@@ -7,7 +7,7 @@ import pytest
 from tests.scale.runs import small_jobs
 
 from ntm.scale import Standing
-from ntm.scale.table import Clock, Lines, LiveTable, counts, make_view
+from ntm.scale.table import Clock, RunsView, counts
 
 
 class Terminal(io.StringIO):
@@ -26,14 +26,9 @@ def standings() -> list[Standing]:
     ]
 
 
-def test_the_stream_decides_the_view() -> None:
-    assert isinstance(make_view(Terminal()), LiveTable)
-    assert isinstance(make_view(io.StringIO()), Lines)
-
-
 def test_lines_tell_every_change_once(standings: list[Standing]) -> None:
     stream = io.StringIO()
-    with Lines(stream) as view:
+    with RunsView(stream) as view:
         view.show(standings)
         view.show(standings)
     assert stream.getvalue().splitlines() == [
@@ -46,7 +41,7 @@ def test_lines_tell_every_change_once(standings: list[Standing]) -> None:
 def test_the_table_shows_every_run(standings: list[Standing], monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     stream = Terminal()
-    with LiveTable(stream) as view:
+    with RunsView(stream) as view:
         view.show(standings)
     text = stream.getvalue()
     for number in (1, 2, 3, 4):
@@ -65,7 +60,7 @@ def test_a_table_beyond_the_screen_shows_what_runs_and_what_failed(
     standings[71] = Standing(jobs[71], "running")
     standings[93] = Standing(jobs[93], "failed")
     stream = Terminal()
-    with LiveTable(stream) as view:
+    with RunsView(stream) as view:
         view.show(standings)
     shown = [line for line in stream.getvalue().splitlines() if line.startswith("copy-")]
     assert len(set(shown)) == 6

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from ntm.runs import Run, build_model
 from ntm.studio.server import create_app
-from ntm.training import Run, build_model, paper_settings
+from ntm.training import paper_settings
 
 HOST = "http://127.0.0.1:8765"
 SMALL = {"model.controller_size": "7", "model.memory_locations": "11", "model.memory_width": "5"}

@@ -43,7 +43,7 @@ def test_a_pretrained_network_goes_by_its_name(
     ("options", "sentence"),
     [
         (["--items", "3"], "The copy task has no axis 'items'"),
-        (["--length", "0"], "length is 0"),
+        (["--length", "0"], "length must be an integer of at least 1, got 0"),
         (["--memory-locations", "3"], "A memory can grow, not shrink"),
     ],
 )

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.studio.conftest import write_metrics
 
 from ntm.figures import paper_curves as drawn_paper_curves
+from ntm.runs import Run
 from ntm.studio.curves import Curve, Point, paper_curves, thinned
-from ntm.training import Run
 
 
 def test_a_curve_grows_with_its_file_and_a_torn_line_waits(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ import pytest
 import torch
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from ntm.training import Run, build_model, paper_settings
+from ntm.runs import Run, build_model
+from ntm.training import paper_settings
 
 SMALL = {"model.controller_size": "7", "model.memory_locations": "11", "model.memory_width": "5"}
 TASKS = ("copy", "repeat-copy", "associative-recall", "ngrams", "priority-sort")

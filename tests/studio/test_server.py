@@ -11,10 +11,10 @@ from fastapi.testclient import TestClient
 from tests.studio.conftest import HOST, make_run
 
 from ntm import pretrained
+from ntm.runs import Run
 from ntm.studio.documents import decoded
 from ntm.studio.problems import PROBLEMS, encode
 from ntm.studio.server import create_app
-from ntm.training import Run
 
 
 def listed(client: TestClient) -> dict[str, dict[str, object]]:

@@ -8,9 +8,9 @@ from typing import Any
 from fastapi.testclient import TestClient
 from tests.studio.conftest import HOST
 
+from ntm.runs import Run
 from ntm.studio.server import create_app
 from ntm.studio.trainings import Order
-from ntm.training import Run
 
 PATIENCE = 300
 

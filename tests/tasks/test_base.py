@@ -133,27 +133,27 @@ def test_at_refuses_an_axis_that_the_task_does_not_have() -> None:
 
 
 def test_at_refuses_a_value_that_is_no_count() -> None:
-    with pytest.raises(ValueError, match="length is 0; give at least 1"):
+    with pytest.raises(ValueError, match="length must be an integer of at least 1, got 0"):
         Copy().at(length=0)
-    with pytest.raises(TypeError, match="length is '12', which is not a whole number"):
+    with pytest.raises(ValueError, match="length must be an integer of at least 1, got '12'"):
         Copy().at(length="12")  # type: ignore[arg-type]
 
 
 def test_settings_are_checked_in_sentences() -> None:
-    with pytest.raises(ValueError, match="bits is 0; give at least 1"):
+    with pytest.raises(ValueError, match="bits must be an integer of at least 1, got 0"):
         Copy(bits=0)
-    with pytest.raises(TypeError, match=r"bits is 8\.0, which is not a whole number"):
+    with pytest.raises(ValueError, match=r"bits must be an integer of at least 1, got 8\.0"):
         Copy(bits=8.0)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="bits is True, which is not a whole number"):
+    with pytest.raises(ValueError, match="bits must be an integer of at least 1, got True"):
         Copy(bits=True)
-    with pytest.raises(TypeError, match="end_marker is 1, which is not true or false"):
+    with pytest.raises(ValueError, match="end_marker must be true or false, got 1"):
         Copy(end_marker=1)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="min_length is 30 and max_length is 20, an empty range"):
         Copy(min_length=30)
 
 
 def test_a_batch_has_at_least_one_sequence() -> None:
-    with pytest.raises(ValueError, match="batch_size is 0; give at least 1"):
+    with pytest.raises(ValueError, match="batch_size must be an integer of at least 1, got 0"):
         NGrams().sample(0, torch.Generator())
 
 

@@ -18,8 +18,9 @@ import torch
 from safetensors.torch import save_file
 
 from ntm.cli import main
+from ntm.runs import RunError, Settings, block_generator
 from ntm.tasks import Batch, Copy, register
-from ntm.training import RunError, Settings, block_generator, paper_settings, train
+from ntm.training import paper_settings, train
 
 BATCH = 4
 UPDATES = 12
@@ -50,7 +51,7 @@ def settings_of(case: str, **training: object) -> Settings:
     typed |= {"task.bits": 3, "task.max_length": 5, "optimiser.learning_rate": 1e-3}
     typed["optimiser.backward_clip"] = 0.1  # small enough to act: it depends on the batch size
     settings = paper_settings("copy", model)
-    return settings.changed({name: str(value) for name, value in typed.items()})
+    return settings.with_text({name: str(value) for name, value in typed.items()})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file
 from tests.training.test_loop import assert_same_run, validation_bits
 
-from ntm.baseline import LSTMBaseline
-from ntm.training import Run, Settings, read_metrics, train
+from ntm.models.lstm import LSTMBaseline
+from ntm.runs import Run, Settings, read_metrics
+from ntm.training import train
 from ntm.training.average import Average
 
 Small = Callable[..., Settings]

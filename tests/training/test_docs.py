@@ -13,10 +13,10 @@ def test_the_programs_run_one_after_another(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     programs = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    assert len(programs) == 3
+    assert len(programs) == 4
     for program in programs:
         shortened = (
-            program.replace("20000", "20").replace("500", "5").replace("range(1000)", "range(3)")
+            program.replace("20_000", "20").replace("500", "5").replace("range(1000)", "range(3)")
         )
         exec(compile(shortened, str(PAGE), "exec"), {})
     printed = capsys.readouterr().out
@@ -27,7 +27,7 @@ def test_the_programs_run_one_after_another(
 
 
 def test_every_section_is_described() -> None:
-    from ntm.training.settings import SECTIONS
+    from ntm.runs.settings import SECTIONS
 
     page = PAGE.read_text()
     assert all(f"| `{section}` |" in page for section in SECTIONS)

@@ -11,7 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from ntm.training import checkpoints, read_metrics
+from ntm.runs import checkpoints, read_metrics
 
 SETTINGS = {
     "training.sequences": 600,
@@ -26,10 +26,12 @@ SETTINGS = {
     "task.bits": 2,
     "task.max_length": 3,
 }
+TRIALS = {"training.starts": 3, "training.trial_sequences": 250, "training.bucketed": "true"}
 
 
 def command(folder: Path) -> list[str]:
-    options = [text for key, value in SETTINGS.items() for text in ("--set", f"{key}={value}")]
+    changes = SETTINGS | (TRIALS if "trials" in folder.name else {})
+    options = [text for key, value in changes.items() for text in ("--set", f"{key}={value}")]
     start = [sys.executable, "-m", "ntm", "train", "copy", "--model", "lstm"]
     return [*start, *options, "--run", str(folder), "--resume"]
 
@@ -64,16 +66,18 @@ def kill_while_training(folder: Path, moment: float) -> bool:
     return process.wait() != 0
 
 
-@pytest.mark.parametrize("seed", [1])
-def test_a_run_that_was_killed_ends_with_the_same_bits(tmp_path: Path, seed: int) -> None:
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
+@pytest.mark.parametrize(("seed", "kind", "sequences"), [(1, "plain", 600), (2, "trials", 1100)])
+def test_a_run_that_was_killed_ends_with_the_same_bits(
+    tmp_path: Path, seed: int, kind: str, sequences: int
+) -> None:
+    whole, killed = tmp_path / f"{kind}-whole", tmp_path / f"{kind}-killed"
     subprocess.run(command(whole), check=True, capture_output=True)
     lasted = read_metrics(whole / "metrics.jsonl")[-1]["seconds"]
     moments = random.Random(seed)
     kills = sum(kill_while_training(killed, moments.uniform(0, lasted / 2)) for _ in range(3))
     assert kills >= 2
     done = subprocess.run(command(killed), check=True, capture_output=True, text=True)
-    assert "Finished after 600 sequences" in done.stdout
+    assert f"Finished after {sequences:,} sequences" in done.stdout
     assert curve(killed) == curve(whole)
     ours, theirs = tensors(killed), tensors(whole)
     assert ours.keys() == theirs.keys()

@@ -11,11 +11,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from ntm.tasks import TASKS, Batch, Copy, cost_in_bits, register
-from ntm.training import (
+from ntm.runs import (
     FolderError,
-    GravesRMSprop,
-    Result,
     Run,
     RunError,
     Settings,
@@ -24,8 +21,9 @@ from ntm.training import (
     build_model,
     checkpoints,
     read_metrics,
-    train,
 )
+from ntm.tasks import TASKS, Batch, Copy, cost_in_bits, register
+from ntm.training import GravesRMSprop, Result, train
 from ntm.training.progress import Silent, Status
 
 Small = Callable[..., Settings]
@@ -273,7 +271,7 @@ def test_a_run_that_diverges_stops_and_keeps_what_was_good(
     train(small(), tmp_path)
     before = everything(tmp_path)
     good = small(training__sequences=200, training__checkpoint_seconds=checkpoint_seconds)
-    wild = good.changed({"optimiser.learning_rate": "3e38"})
+    wild = good.with_text({"optimiser.learning_rate": "3e38"})
     # The folder refuses other settings; this stands for a run whose weights blow up at some point.
     Run(tmp_path).change_settings(wild)
     with pytest.raises(

@@ -16,7 +16,8 @@ from safetensors.torch import load_file
 from tests.training import parallel_worker as worker
 
 from ntm import cli
-from ntm.training import Run, checkpoints, read_metrics, train
+from ntm.runs import Run, checkpoints, read_metrics
+from ntm.training import train
 
 # Sums in another order differ in the last bits of float32, and a dozen updates add to that.
 TOLERANCE = {"rtol": 1e-5, "atol": 2e-6}

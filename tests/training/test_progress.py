@@ -2,8 +2,9 @@ import io
 
 import pytest
 
+from ntm.common.text import duration
 from ntm.training import make_progress
-from ntm.training.progress import Bar, Lines, Silent, Status, duration
+from ntm.training.progress import Shown, Silent, Status
 
 
 class Terminal(io.StringIO):
@@ -17,7 +18,8 @@ STATUS = Status(sequences=1500, total=10_000, bits=1.25, speed=500.0)
 def test_without_a_terminal_there_are_plain_lines() -> None:
     stream = io.StringIO()
     progress = make_progress(stream)
-    assert isinstance(progress, Lines)
+    assert isinstance(progress, Shown)
+    assert not progress.pictures
     progress.note("Training.")
     progress.update(STATUS)
     progress.update(Status(0, 10, None, 0.0))
@@ -32,7 +34,8 @@ def test_without_a_terminal_there_are_plain_lines() -> None:
 def test_on_a_terminal_there_is_a_bar_with_the_same_numbers() -> None:
     stream = Terminal()
     progress = make_progress(stream)
-    assert isinstance(progress, Bar)
+    assert isinstance(progress, Shown)
+    assert progress.pictures
     progress.note("Training [copy].")
     progress.update(STATUS)
     progress.picture("a picture of one example")

@@ -4,11 +4,13 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from ntm.baseline import LSTMBaseline
 from ntm.layer import NTM
+from ntm.models.lstm import LSTMBaseline
+from ntm.models.lstm_step import BaselineStep
+from ntm.models.native_step import NativeStep
+from ntm.runs import Stream
 from ntm.tasks import Copy, cost_in_bits
-from ntm.training import GravesRMSprop, Stream, TorchStep
-from ntm.training.native_step import NativeStep
+from ntm.training import GravesRMSprop, TorchStep
 from ntm.training.step import make_step
 
 TASK = Copy(bits=2, max_length=4)
@@ -26,7 +28,7 @@ def models() -> list[nn.Module]:
     ]
 
 
-@pytest.mark.parametrize(("index", "kind"), [(0, TorchStep), (1, NativeStep)])
+@pytest.mark.parametrize(("index", "kind"), [(0, BaselineStep), (1, NativeStep)])
 def test_a_step_is_one_update_on_the_mean_cost_of_its_sequences(index: int, kind: type) -> None:
     model, twin = models()[index], models()[index]
     optimiser = GravesRMSprop(twin.parameters(), lr=0.01)
@@ -53,7 +55,7 @@ class Cliff(nn.Module):
         self.innocent = nn.Parameter(torch.ones(2))
         self.height = nn.Parameter(torch.tensor([value]))
 
-    def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, None]:  # noqa: ARG002
+    def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, None]:
         return self.innocent * self.height.sqrt() + x[..., :2] * 0, None
 
 

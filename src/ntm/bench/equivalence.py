@@ -11,10 +11,11 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from ntm.bench.networks import Network, fresh, optimiser_of, random_batch
+from ntm.bench.networks import PaperNTM, fresh, optimiser_of, random_batch
 from ntm.layer import NTM
+from ntm.runs import RunError
 from ntm.tasks import Batch
-from ntm.training import RunError, Step, TorchStep
+from ntm.training import Step, TorchStep
 from ntm.training.step import make_step
 
 Values = Mapping[str, Tensor]
@@ -25,7 +26,7 @@ _ROUNDING = 8 * torch.finfo(torch.float32).eps
 _LENGTHS = (7, 5, 2)
 
 
-def require_equivalence(network: Network) -> None:
+def require_equivalence(network: PaperNTM) -> None:
     """Refuse to go on, in a sentence, where the native engine computes something else."""
     batch = random_batch(network.config, _LENGTHS)
     plain = fresh(network.config, "reference")

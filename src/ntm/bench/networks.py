@@ -8,16 +8,16 @@ import torch
 from ntm.bench.flops import training_flops
 from ntm.config import NTMConfig
 from ntm.layer import NTM
-from ntm.tasks import Batch, Task
-from ntm.training import GravesRMSprop, Step, Stream, TorchStep, paper_settings
+from ntm.paper import paper_settings, paper_tables
+from ntm.runs import Stream
+from ntm.tasks import Batch
+from ntm.training import GravesRMSprop, Step, TorchStep
 from ntm.training.step import make_step
 
-TASKS = ("copy", "repeat-copy", "associative-recall", "ngrams", "priority-sort")
-MODELS = ("ntm-ff", "ntm-lstm")
 _SEED = 1
 
 
-class Network(NamedTuple):
+class PaperNTM(NamedTuple):
     """One of the paper's NTMs."""
 
     task: str
@@ -33,15 +33,14 @@ class Network(NamedTuple):
 
     def block(self, batch_size: int) -> Batch:
         """The first block of its training data: at least 256 sequences, in whole batches."""
-        return Stream(self.problem, _SEED, batch_size).block(0)
-
-    @property
-    def problem(self) -> Task:
-        """Its task."""
-        return paper_settings(self.task, self.model).task
+        return Stream(paper_settings(self.task, self.model).task, _SEED, batch_size).block(0)
 
 
-PAPER = tuple(Network(task, model) for model in MODELS for task in TASKS)
+PAPER = tuple(
+    PaperNTM(row.task, row.model) for row in paper_tables() if isinstance(row.config, NTMConfig)
+)
+COPY = tuple(network for network in PAPER if network.task == PAPER[0].task)
+"""The smallest task, with either controller."""
 
 
 def native_step(config: NTMConfig) -> Step:

@@ -18,7 +18,8 @@ import torch
 
 from ntm.bench.timing import Spread
 from ntm.engine import native
-from ntm.training import Settings, Stream, make_progress, train
+from ntm.runs import Settings, Stream
+from ntm.training import make_progress, train
 
 
 class KernelClock:

@@ -16,9 +16,9 @@ from ntm.bench.networks import PAPER
 from ntm.bench.overhead import Overhead
 from ntm.bench.sections import Effort, Growth, Note, Share, Speedup, Threads
 from ntm.bench.timing import threads
+from ntm.common.text import unknown
 from ntm.engine import native
-from ntm.training import RunError
-from ntm.training.fields import unknown
+from ntm.runs import RunError
 
 FORMAT = 1
 Row = Speedup | Share | Growth | Threads | Overhead

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 
 from ntm.bench.networks import (
-    MODELS,
+    COPY,
     PAPER,
-    Network,
+    PaperNTM,
     Training,
     native_step,
     random_batch,
@@ -33,11 +33,12 @@ from ntm.bench.timing import (
     threads,
 )
 from ntm.config import NTMConfig
-from ntm.training import Step, paper_settings
+from ntm.paper import paper_settings
+from ntm.training import Step
 
 Note = Callable[[str], None]
 """Somewhere to say what is being measured."""
-Case = tuple[Network, int]
+Case = tuple[PaperNTM, int]
 """A network and a batch size."""
 
 
@@ -71,11 +72,10 @@ class Effort:
     """Of each run."""
 
 
-_COPY = Network("copy", "ntm-ff")
 QUICK = Effort(
     rounds=5,
     slice_seconds=0.005,
-    speedups=(*((net, 1) for net in PAPER), (_COPY, 16), (_COPY, 64)),
+    speedups=(*((net, 1) for net in PAPER), (COPY[0], 16), (COPY[0], 64)),
     shares=tuple((net, 16) for net in PAPER),
     portion=1,
     runs=1,
@@ -84,12 +84,18 @@ QUICK = Effort(
 
 
 @dataclass(frozen=True)
-class Speedup:
-    """A training step of one network: native against reference."""
+class NetworkRow:
+    """Of a training step of one network."""
 
     task: str
     model: str
     batch_size: int
+
+
+@dataclass(frozen=True)
+class Speedup(NetworkRow):
+    """A training step of one network: native against reference."""
+
     native_seconds: float
     reference_seconds: float
     ratio: Spread
@@ -98,11 +104,10 @@ class Speedup:
 
 def measure_speedup(effort: Effort, note: Note) -> list[Speedup]:
     """Every network at every batch size, both engines on the same sequences in turn."""
-    announced = _announced("both engines", effort.speedups, note)
-    return [_speedup(*case, effort) for case in announced]
+    return [_speedup(*case, effort) for case in _announced("both engines", effort.speedups, note)]
 
 
-def _speedup(network: Network, batch_size: int, effort: Effort) -> Speedup:
+def _speedup(network: PaperNTM, batch_size: int, effort: Effort) -> Speedup:
     native, reference = (
         _training(network, step, batch_size, effort) for step in (native_step, reference_step)
     )
@@ -119,12 +124,9 @@ def _speedup(network: Network, batch_size: int, effort: Effort) -> Speedup:
 
 
 @dataclass(frozen=True)
-class Share:
+class Share(NetworkRow):
     """How much of the speed of `torch.mm` on one core the native engine reaches."""
 
-    task: str
-    model: str
-    batch_size: int
     flops: int
     """Operations of a training step, the mean over the batches measured."""
     native_rate: float
@@ -141,7 +143,7 @@ def measure_sgemm(effort: Effort, note: Note) -> list[Share]:
     return [_share(*case, product, effort) for case in announced]
 
 
-def _share(network: Network, batch_size: int, product: MatrixProduct, effort: Effort) -> Share:
+def _share(network: PaperNTM, batch_size: int, product: MatrixProduct, effort: Effort) -> Share:
     training = _training(network, native_step, batch_size, effort)
     seconds = alternate(
         {"native": training, "product": product}, effort.rounds, effort.slice_seconds
@@ -178,7 +180,7 @@ _GROWTH_STEPS = 32
 
 def measure_growth(effort: Effort, note: Note) -> list[Growth]:
     """The native engine along every axis, from the feedforward network of copy, on one thread."""
-    config = _COPY.config
+    config = COPY[0].config
     rows = []
     for axis, sizes in effort.sizes.items():
         note(f"growth with {axis}")
@@ -213,12 +215,9 @@ def _growth(axis: str, trainings: dict[int, Training], effort: Effort) -> list[G
 
 
 @dataclass(frozen=True)
-class Threads:
+class Threads(NetworkRow):
     """A training step of one network on two threads and on one."""
 
-    task: str
-    model: str
-    batch_size: int
     one_seconds: float
     two_seconds: float
     ratio: Spread
@@ -233,7 +232,7 @@ def measure_threads(effort: Effort, note: Note) -> list[Threads]:
     return [_threads(*case, effort) for case in announced]
 
 
-def _threads(network: Network, batch_size: int, effort: Effort) -> Threads:
+def _threads(network: PaperNTM, batch_size: int, effort: Effort) -> Threads:
     one, two, other = (_on_threads(count, network, batch_size, effort) for count in (1, 2, 1))
     with ThreadPoolExecutor(2) as pool:
 
@@ -249,7 +248,7 @@ def _threads(network: Network, batch_size: int, effort: Effort) -> Threads:
     return Threads(*network, batch_size, one_seconds, two_seconds, ratio, machine)
 
 
-def _on_threads(count: int, network: Network, batch_size: int, effort: Effort) -> Work:
+def _on_threads(count: int, network: PaperNTM, batch_size: int, effort: Effort) -> Work:
     training = _training(network, native_step, batch_size, effort)
 
     def work(number: int) -> None:
@@ -262,13 +261,13 @@ def _on_threads(count: int, network: Network, batch_size: int, effort: Effort) -
 def measure_overhead(effort: Effort, note: Note) -> list[Overhead]:
     """Copy with both controllers, batch size 1, as the paper trains."""
     rows = []
-    for model in MODELS:
-        note(f"ntm train copy, {model}")
+    for network in COPY:
+        note(f"ntm train {network}")
         changes = {"training.sequences": str(effort.sequences), "training.engine": "native"}
-        settings = paper_settings("copy", model).changed(changes)
+        settings = paper_settings(*network).changed(changes)
         measured_run(settings.changed({"training.sequences": "1"}))  # torch loads parts on demand
         runs = [measured_run(settings) for _ in range(effort.runs)]
-        rows.append(Overhead.of("copy", model, effort.sequences, runs))
+        rows.append(Overhead.of(*network, effort.sequences, runs))
     return rows
 
 
@@ -279,7 +278,7 @@ def _announced(title: str, cases: Sequence[Case], note: Note) -> Iterator[Case]:
 
 
 def _training(
-    network: Network, step: Callable[[NTMConfig], Step], batch_size: int, effort: Effort
+    network: PaperNTM, step: Callable[[NTMConfig], Step], batch_size: int, effort: Effort
 ) -> Training:
     portion = effort.portion if batch_size == 1 else 1
     config = network.config

@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ntm.tasks import Batch, NGrams, Task, cost_in_bits, wrong_bits
-from ntm.training.stream import Stream
+from ntm.runs.stream import Stream
+from ntm.tasks import Batch, Task, cost_in_bits, wrong_bits
 
 _BLOCK = 256
 
@@ -23,9 +23,9 @@ class Evaluation:
     """Fraction of the sequences without a wrong bit."""
     sequences: int
     optimal_bits: float | None = None
-    """N-grams only: the mean cost of the best possible predictions on the same sequences."""
+    """The mean cost of the best possible predictions on the same sequences, if it is known."""
     bits_above_optimal: float | None = None
-    """N-grams only: mean_bits - optimal_bits, free of most of the noise of either."""
+    """mean_bits - optimal_bits, free of most of the noise of either."""
 
     def to_json(self) -> dict[str, Any]:
         """The numbers by name, without those that do not apply."""
@@ -51,8 +51,8 @@ def evaluate(
         batch_bits, batch_wrong = costs(model, batch)
         bits.append(batch_bits)
         wrong.append(batch_wrong)
-        if isinstance(task, NGrams):
-            optimal.append(task.optimal_bits(batch))
+        if (best_bits := task.optimal_bits(batch)) is not None:
+            optimal.append(best_bits)
     # float64, so that the mean of many sequences does not suffer from the rounding of their sum.
     all_bits = torch.cat(bits).double()
     mean = all_bits.mean().item()

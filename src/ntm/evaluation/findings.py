@@ -28,7 +28,7 @@ class Finding:
 
     name: str
     claim: str
-    """The paper's words."""
+    """The paper's words; empty if it says nothing."""
     value: float
     """One if the claim is true without exception; `verdict` reads it."""
     measures: str

@@ -4,18 +4,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from ntm.evaluation.costs import Evaluation, evaluate
-from ntm.layer import NTM
+from ntm.models.family import Model, family_of
 from ntm.tasks import Task
-from ntm.training.run import Model
 
 
 def enlarged(model: Model, memory_locations: int | None) -> Model:
     """The network with more memory locations; None leaves it as it is."""
     if memory_locations is None:
         return model
-    if not isinstance(model, NTM):
-        raise ValueError("memory_locations is for an NTM; an LSTM has no memory to enlarge.")
-    return model.resized(memory_locations)
+    return family_of(model).enlarged(model, memory_locations)
 
 
 def generalise(

@@ -9,42 +9,68 @@ numbers behind them say what it does instead. Of several heads, the pair is take
 to the claim on half of the sequences, and everything is measured on the other half.
 """
 
-from collections.abc import Callable
-
+import numpy as np
 import torch
 
-from ntm.evaluation.copying import analyse_copying
-from ntm.evaluation.counting import analyse_counting
-from ntm.evaluation.findings import Analysis, Finding
-from ntm.evaluation.recalling import analyse_recalling
+from ntm.evaluation.findings import Analysis, Finding, choose, head_pairs, summarised
 from ntm.evaluation.recording import Recording, record
-from ntm.evaluation.sorting import analyse_sorting
+from ntm.evaluation.weightings import Track, mean, track
+from ntm.paper.registry import experiment_of
 from ntm.tasks import Task
 
-__all__ = ["Analysis", "Finding", "Recording", "analyse", "analyser", "record"]
-
-ANALYSERS = {
-    "copy": analyse_copying,
-    "repeat-copy": analyse_copying,
-    "associative-recall": analyse_recalling,
-    "ngrams": analyse_counting,
-    "priority-sort": analyse_sorting,
-}
+__all__ = ["Analysis", "Finding", "Recording", "analyse", "analyse_any", "record"]
 
 
 def analyse(model: torch.nn.Module, task: Task, sequences: int = 200, seed: int = 1) -> Analysis:
-    """Watch the heads of an NTM while it solves fresh problems of one of the paper's tasks.
+    """Watch the heads of an NTM while it solves fresh problems of a task.
 
     seed: decides the problems.
     """
-    return analyser(task)(record(model, task, sequences, seed))
+    return analysis_of(record(model, task, sequences, seed))
 
 
-def analyser(task: Task) -> Callable[[Recording], Analysis]:
-    """The function that analyses recordings of a task, which must be one of the paper's."""
-    if task.name not in ANALYSERS:
-        raise ValueError(
-            f"The paper says nothing of the heads on the task {task.name!r}; "
-            f"it does on {', '.join(ANALYSERS)}."
-        )
-    return ANALYSERS[task.name]
+def analysis_of(recording: Recording) -> Analysis:
+    """What the heads do in a recording, as the experiment of its task measures it."""
+    return experiment_of(recording.task.name).analysis(recording)
+
+
+def analyse_any(recording: Recording) -> Analysis:
+    """What can be said of the heads on any task, of which the paper need not say anything."""
+    pair, recording = choose(recording, head_pairs(recording.trace), _focus)
+    findings = [
+        Finding(
+            "looks at one location",
+            "the sharp focus of all the weightings on a single location in memory",
+            _focus(recording, pair),
+            "mean largest weight, of the write head before the answer and the read head during it",
+        ),
+        Finding(
+            "reads where it wrote",
+            "",
+            _read_after_write(recording, pair),
+            "answers read at a location to which something was written before",
+        ),
+    ]
+    scored = recording.scored
+    phases = {"before the answer": recording.inside & ~scored, "answer": scored}
+    return summarised(recording, pair, "the pair that focuses most sharply", findings, phases)
+
+
+def _tracks(recording: Recording, pair: tuple[int, int]) -> tuple[Track, Track]:
+    return track(recording.trace, "write", pair[0]), track(recording.trace, "read", pair[1])
+
+
+def _focus(recording: Recording, pair: tuple[int, int]) -> float:
+    writer, reader = _tracks(recording, pair)
+    listening = recording.inside & ~recording.scored
+    # A task that is scored at every step listens while it answers.
+    writing = writer.focus[listening if listening.any() else recording.scored]
+    return (mean(writing) + mean(reader.focus[recording.scored])) / 2
+
+
+def _read_after_write(recording: Recording, pair: tuple[int, int]) -> float:
+    """The share of scored steps that read a location written at an earlier step."""
+    writer, reader = _tracks(recording, pair)
+    met = reader.place[:, None] == writer.place[None]
+    earlier = np.tri(len(reader.place), k=-1, dtype=bool)[:, :, None]
+    return float((met & earlier).any(axis=1)[recording.scored].mean())

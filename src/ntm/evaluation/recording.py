@@ -7,10 +7,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ntm.layer import NTM
+from ntm.common.fields import check_value
+from ntm.models import family_of
+from ntm.runs import block_generator
 from ntm.tasks import Batch, Task
 from ntm.trace import Trace
-from ntm.training.stream import block_generator
 
 
 class Recording(NamedTuple):
@@ -60,10 +61,7 @@ def record(model: torch.nn.Module, task: Task, sequences: int = 200, seed: int =
 
     seed: decides the problems; they are not those of training.
     """
-    if not isinstance(model, NTM):
-        raise ValueError("An LSTM has no heads to watch; give an NTM.")
-    if sequences < 1:
-        raise ValueError(f"sequences must be at least 1; got {sequences}.")
+    check_value("sequences", sequences, int, {"at_least": 1})
     batch = task.sample(sequences, block_generator("recording", seed))
     there = batch.to(next(model.parameters()).device)
-    return Recording(task, batch, model.trace(there.inputs, lengths=there.lengths))
+    return Recording(task, batch, family_of(model).trace(model, there.inputs, there.lengths))

@@ -1,10 +1,10 @@
 """An analysis as text."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from ntm.evaluation.findings import Analysis, Finding
 from ntm.evaluation.weightings import MODES
+from ntm.report.table import Table
 
 _MARGIN = " " * 22
 
@@ -20,11 +20,10 @@ def as_text(analysis: Analysis) -> str:
 
 
 def _finding(finding: Finding) -> str:
-    lines = [
-        f"{finding.verdict:<14}{finding.value:6.3f}  {finding.name}",
-        f'{_MARGIN}the paper: "{finding.claim}"',
-        f"{_MARGIN}measured: {finding.measures}",
-    ]
+    lines = [f"{finding.verdict:<14}{finding.value:6.3f}  {finding.name}"]
+    if finding.claim:
+        lines.append(f'{_MARGIN}the paper: "{finding.claim}"')
+    lines.append(f"{_MARGIN}measured: {finding.measures}")
     if finding.numbers:
         shown = (f"{name.replace('_', ' ')} {_plain(v)}" for name, v in finding.numbers.items())
         lines.append(f"{_MARGIN}{'; '.join(shown)}")
@@ -38,18 +37,9 @@ def _plain(value: Any) -> str:
 
 
 def _modes(analysis: Analysis) -> str:
-    rows: list[tuple[str, ...]] = [("How it finds its locations", "head", *MODES)]
-    for phase, kinds in analysis.modes.items():
-        rows += [(phase, kind, *_percentages(shares.values())) for kind, shares in kinds.items()]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if number < 2 else cell.rjust(width)
-            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    )
-
-
-def _percentages(shares: Iterable[float]) -> list[str]:
-    return [f"{share:.0%}" for share in shares]
+    rows = [
+        (phase, kind, *(f"{share:.0%}" for share in shares.values()))
+        for phase, kinds in analysis.modes.items()
+        for kind, shares in kinds.items()
+    ]
+    return Table("", ("How it finds its locations", "head", *MODES), rows, texts=2).as_text()

@@ -1,41 +1,31 @@
-"""The paper's figures, one function each. They take data and return a matplotlib figure.
+"""Figures from data: functions that take numbers and return a matplotlib figure.
 
-    from ntm.figures import copy_memory_use, save
+    from ntm.figures import save, task_memory_use
     recording = record(net, task.at(length=20), sequences=1)      # ntm.evaluation
-    save(copy_memory_use(recording), "copy")                      # copy.png and copy.svg
+    save(task_memory_use(recording), "copy")                      # copy.png and copy.svg
 
 No function here touches pyplot or any other global state. docs/figures.md shows them all.
 """
 
-from ntm.figures.answers import Answer
-from ntm.figures.associative_recall import recall_memory_use
-from ntm.figures.copy import copy_generalisation, copy_memory_use
-from ntm.figures.curves import Curve, learning_curves, paper_curves, recall_generalisation
+from ntm.figures.answers import Answer, draw_answers
+from ntm.figures.curves import costs_along, learning_curves
 from ntm.figures.diagrams import addressing_flow, architecture
-from ntm.figures.memory_use import memory_use
-from ntm.figures.ngrams import ngram_inference, ngram_memory_use
-from ntm.figures.priority_sort import sort_example, sort_memory_use
-from ntm.figures.repeat_copy import repeat_copy_generalisation, repeat_copy_memory_use
+from ntm.figures.memory_use import memory_use, task_memory_use
 from ntm.figures.style import png, save
+from ntm.paper.published import Curve, paper_costs, paper_curves
 
 __all__ = [
     "Answer",
     "Curve",
     "addressing_flow",
     "architecture",
-    "copy_generalisation",
-    "copy_memory_use",
+    "costs_along",
+    "draw_answers",
     "learning_curves",
     "memory_use",
-    "ngram_inference",
-    "ngram_memory_use",
+    "paper_costs",
     "paper_curves",
     "png",
-    "recall_generalisation",
-    "recall_memory_use",
-    "repeat_copy_generalisation",
-    "repeat_copy_memory_use",
     "save",
-    "sort_example",
-    "sort_memory_use",
+    "task_memory_use",
 ]

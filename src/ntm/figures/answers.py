@@ -40,6 +40,7 @@ class Answer(NamedTuple):
         return np.flatnonzero(((self.outputs > 0.5) != (self.targets > 0.5)).any(axis=1))
 
 
+@style.styled
 def draw_answers(title: str, lines: Sequence[Sequence[Answer]]) -> Figure:
     """Lines of answers, each as wide as it is long, with a mark under every step that is wrong."""
     picture = _ROW * lines[0][0].targets.shape[1]

@@ -9,8 +9,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from ntm.evaluation.recording import Recording
 from ntm.figures import panels, style
 from ntm.figures.panels import Array, Integers, Scale
+from ntm.paper.registry import experiment_of
 from ntm.trace import Trace
 
 # Inches: of a channel, of another row of pixels, and of the lowest and the highest panel.
@@ -57,6 +59,33 @@ def memory_use(trace: Trace, write_head: int | None = None, read_head: int | Non
         f"read head {reader + 1} of {trace.reads.shape[2]}"
     )
     return draw_memory_use(trace, title, write_head=writer, read_head=reader)[0]
+
+
+@style.styled
+def task_memory_use(recording: Recording, write_head: int = 0, read_head: int = 0) -> Figure:
+    """Figures 6 and 9: what is written while the network listens, and read for the answer.
+
+    recording: of one sequence.
+    """
+    return draw_task_memory_use(recording, write_head, read_head)[0]
+
+
+def draw_task_memory_use(
+    recording: Recording, write_head: int = 0, read_head: int = 0
+) -> tuple[Figure, MemoryPanels]:
+    """The same, and the panels to draw on."""
+    named = experiment_of(recording.task.name).title.lower()
+    figure, parts = draw_memory_use(
+        recording.trace,
+        f"NTM memory use during the {named} task",
+        write_head=write_head,
+        read_head=read_head,
+        scored=recording.scored[:, 0],
+        channels=recording.task.input_channels,
+        rows=panels.locations_in_use(recording, write_head, read_head),
+    )
+    mark_start(parts, int(recording.answer_start[0]))
+    return figure, parts
 
 
 def draw_memory_use(

@@ -12,22 +12,22 @@ from torch import Tensor
 from ntm.evaluation import evaluate
 from ntm.evaluation.heads import analyse
 from ntm.evaluation.recording import Recording, record
-from ntm.figures import style
 from ntm.figures.answers import Answer
-from ntm.figures.curves import Curve
+from ntm.models import MODELS, Model, family
+from ntm.paper.experiment import TRAINED_RANGE, Case
+from ntm.paper.published import Curve
+from ntm.runs import Run, RunError, block_generator, find_runs, read_metrics
 from ntm.tasks import Task
-from ntm.training import FolderError, Run, RunError, block_generator, read_metrics
-from ntm.training.run import Model
 
 
 class MissingError(Exception):
     """A figure needs what the runs do not have; the message says what."""
 
 
-class Network(NamedTuple):
+class TrainedNetwork(NamedTuple):
     """A trained network and its task."""
 
-    name: str
+    title: str
     task: Task
     model: Model
 
@@ -37,22 +37,22 @@ class Network(NamedTuple):
         logits: Tensor = self.model(inputs.to(next(self.model.parameters()).device))[0]
         return logits.cpu()
 
-    def answer(self, title: str, **axes: int) -> Answer:
+    def answer(self, title: str, case: Case) -> Answer:
         """Its answer to a problem that is the same for all networks of the task."""
-        batch = self.task.at(**axes).sample(1, block_generator("figures", 1))
+        batch = self.task.at(**case).sample(1, block_generator("figures", 1))
         return Answer.of(title, batch, self.logits(batch.inputs))
 
-    def example(self, **axes: int) -> tuple[Recording, int, int]:
-        """One problem on record, and the write head and the read head to watch in it.
+    def example(self, case: Case = TRAINED_RANGE) -> tuple[Recording, int, int]:
+        """One recorded problem, and the write head and the read head to watch in it.
 
         The heads are those of `ntm analyse`.
         """
         analysis = analyse(self.model, self.task)
-        recording = record(self.model, self.task.at(**axes), sequences=1, seed=2)
+        recording = record(self.model, self.task.at(**case), sequences=1, seed=2)
         return recording, analysis.write_head, analysis.read_head
 
 
-class Runs:
+class RunFolders:
     """Run folders, by task and model.
 
     folders: runs; a folder that is no run itself stands for the runs directly in it.
@@ -62,9 +62,18 @@ class Runs:
         self.lacking: list[str] = []
         """What figures had to do without."""
         self._runs: dict[tuple[str, str], list[Run]] = {}
-        for run in _find(folders):
+        for run in find_runs(folders):
             key = (run.settings.task.name, run.settings.model_name)
             self._runs.setdefault(key, []).append(run)
+
+    @property
+    def tasks(self) -> list[str]:
+        """The names of the tasks that have a run."""
+        return list(dict.fromkeys(task for task, _ in self._runs))
+
+    def task(self, name: str) -> Task:
+        """A task with the settings of its first run."""
+        return next(iter(self._of(name).values()))[0].settings.task
 
     def learning_curves(self, task: str) -> dict[str, list[Curve]]:
         """For each model, the curves of its runs over thousands of sequences."""
@@ -82,15 +91,15 @@ class Runs:
             for model, runs in self._of(task).items()
         }
 
-    def best(self, task: str, *models: str) -> Network:
+    def best(self, task: str, *models: str) -> TrainedNetwork:
         """The network of lowest cost of the first of these models that has a run."""
         for model in models:
             if runs := self._runs.get((task, model)):
                 run = min(runs, key=_lowest_cost)
-                return Network(style.MODEL_NAMES[model], run.settings.task, _loaded(run))
+                return TrainedNetwork(family(model).title, run.settings.task, _loaded(run))
         raise MissingError(_advice(task, *models))
 
-    def wanted(self, task: str, *models: str) -> list[Network]:
+    def wanted(self, task: str, *models: str) -> list[TrainedNetwork]:
         """As `best`, for a figure that can do without: then it is noted as lacking."""
         try:
             return [self.best(task, *models)]
@@ -101,19 +110,8 @@ class Runs:
     def _of(self, task: str) -> dict[str, list[Run]]:
         found = {model: runs for (name, model), runs in self._runs.items() if name == task}
         if not found:
-            raise MissingError(_advice(task, "ntm-ff"))
+            raise MissingError(_advice(task, next(iter(MODELS))))
         return found
-
-
-def _find(folders: Iterable[str | Path]) -> list[Run]:
-    runs = []
-    for folder in map(Path, folders):
-        configs = folder.glob("*/config.json")
-        inside = [folder] if Run.exists(folder) else sorted(file.parent for file in configs)
-        if not inside:
-            raise FolderError(f"{folder} is not a run folder, and no run is in it.")
-        runs += [Run(path) for path in inside]
-    return runs
 
 
 def _advice(task: str, *models: str) -> str:

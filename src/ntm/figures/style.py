@@ -21,13 +21,6 @@ WIDTH = 7.2
 BLUE, GREEN, VERMILLION = "#0072B2", "#009E73", "#D55E00"
 BLACK, GREY, PALE = "#222222", "#8A8A8A", "#E6E6E6"
 
-MODEL_COLOURS = {"ntm-ff": BLUE, "ntm-lstm": GREEN, "lstm": VERMILLION}
-MODEL_NAMES = {
-    "ntm-ff": "NTM, feedforward controller",
-    "ntm-lstm": "NTM, LSTM controller",
-    "lstm": "LSTM",
-}
-
 
 def _scale(name: str, colours: Sequence[str] | Sequence[tuple[float, str]]) -> Colormap:
     """Colours from the lowest value to the highest; what is not a number is pale grey."""

@@ -16,12 +16,11 @@ from typing import Any, NamedTuple
 from safetensors import safe_open
 from safetensors import torch as safetensors
 
+from ntm.common.text import unknown
 from ntm.evaluation import evaluate
 from ntm.layer import NTM
-from ntm.training.fields import unknown
-from ntm.training.files import RunError, write_atomically
-from ntm.training.run import Run
-from ntm.training.settings import Settings
+from ntm.runs import Run, RunError, Settings
+from ntm.runs.files import write_atomically
 
 FOLDER = Path(__file__).parent
 # The fresh sequences that a published cost is the mean of.
@@ -69,8 +68,10 @@ def is_packaged(name: str | Path) -> bool:
 
 def load(name: str, *, batch_first: bool = False, engine: str = "auto") -> NTM:
     """A trained network, ready to run or to train on."""
-    config = facts(name).settings.model
-    net = NTM(**vars(config), batch_first=batch_first, engine=engine)
+    chosen = facts(name).settings
+    net = NTM.from_config(
+        chosen.model, chosen.initialisation, batch_first=batch_first, engine=engine
+    )
     net.load_state_dict(safetensors.load_file(_file(name)))
     return net
 
@@ -100,7 +101,7 @@ def name_of(settings: Settings) -> str:
 def publish(run: Run, folder: Path = FOLDER) -> Path:
     """Write the best weights of a run as a pretrained network; returns the file."""
     net, known = run.load_model("best")
-    if not isinstance(net, NTM):
+    if not run.settings.family.has_memory:
         raise RunError(f"{run.path} trains a baseline; only an NTM can be published.")
     bits = evaluate(net, run.settings.task, SEQUENCES, SEED).mean_bits
     if not math.isfinite(bits):
@@ -121,7 +122,7 @@ def publish_best(runs: Iterable[Run], folder: Path = FOLDER) -> list[Path]:
     """Publish, of the runs of each NTM, the one whose validation cost was lowest."""
     chosen: dict[str, tuple[float, Run]] = {}
     for run in runs:
-        if run.settings.model_name == "lstm":
+        if not run.settings.family.has_memory:
             continue
         name, bits = name_of(run.settings), run.load_model("best")[1]["validation_bits"]
         if name not in chosen or bits < chosen[name][0]:

@@ -3,7 +3,7 @@
 import sys
 
 from ntm.pretrained import publish_best
-from ntm.training.run import Run
+from ntm.runs import Run
 
 if __name__ == "__main__":
     for file in publish_best(map(Run, sys.argv[1:])):

@@ -24,12 +24,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ntm.common.fields import named_field
+from ntm.common.text import unknown
+from ntm.models import MODELS
+from ntm.runs import Settings
+from ntm.runs.settings import SECTIONS
 from ntm.scale.jobs import Job, require_own_folders
-from ntm.training import Settings, settings_for
-from ntm.training.fields import named_field, unknown
-from ntm.training.settings import SECTIONS
+from ntm.training import settings_for
 
-_LISTS = {"tasks": None, "models": ["ntm-ff"], "seeds": [1]}
+_LISTS = {"tasks": None, "models": [next(iter(MODELS))], "seeds": [1]}
 
 
 def read_grid(file: str | Path, folder: str | Path) -> list[Job]:
@@ -162,7 +165,7 @@ def _runs(
         ]
         name = re.sub(r"[^\w.,=+-]", "_", "-".join([task, model, str(seed), *axes]))
         try:
-            settings = base.changed(texts)
+            settings = base.with_text(texts)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{name}: {error}") from error
         yield name, settings

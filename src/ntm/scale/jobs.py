@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from safetensors import SafetensorError, safe_open
 
-from ntm.training import FolderError, Run, RunError, Settings, read_metrics
+from ntm.runs import FolderError, Run, RunError, Settings, read_metrics
+from ntm.runs.folder import open_run
 from ntm.training.progress import Status
-from ntm.training.run import open_run
 
 Ended = Literal["finished", "failed", "interrupted"]
 State = Literal["waiting", "running", "finished", "failed", "interrupted"]

@@ -18,10 +18,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from ntm.runs import RunError
 from ntm.scale.jobs import INTERRUPTED, Board, Facts, failure
 from ntm.scale.parcels import Parcel, newest_record, pack, unpack
 from ntm.scale.worker import request_for, train_request
-from ntm.training import RunError
 from ntm.training.progress import Silent, Status
 
 RETRIES = 3

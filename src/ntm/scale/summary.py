@@ -5,9 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from ntm.runs import Settings
 from ntm.scale.jobs import Ended, Outcome
-from ntm.training import Settings
-from ntm.training.settings import FOLLOWS_FROM_TASK
 
 
 class Spread(NamedTuple):
@@ -107,7 +106,7 @@ def _without_seed(settings: Settings) -> Settings:
 
 def _differing(groups: Sequence[Settings]) -> dict[Settings, dict[str, Any]]:
     """For each group, the settings in which it differs from others of its task and model."""
-    flat = {settings: _flat(settings) for settings in groups}
+    flat = {settings: settings.flat() for settings in groups}
     shown = {}
     for settings, values in flat.items():
         kin = [other for s, other in flat.items() if _kind(s) == _kind(settings)]
@@ -121,13 +120,3 @@ def _differing(groups: Sequence[Settings]) -> dict[Settings, dict[str, Any]]:
 
 def _kind(settings: Settings) -> tuple[str, str]:
     return settings.task.name, settings.model_name
-
-
-def _flat(settings: Settings) -> dict[str, Any]:
-    data = settings.to_json()
-    return {
-        f"{section}.{key}": value
-        for section in data
-        for key, value in data[section].items()
-        if key not in FOLLOWS_FROM_TASK
-    }

@@ -4,62 +4,57 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, Self, TextIO
+from typing import Any, TextIO
 
+from ntm.common.fields import as_text
+from ntm.common.text import duration
+from ntm.report.display import Display
 from ntm.scale.jobs import Standing, State
 from ntm.scale.summary import Summary
-from ntm.training.progress import duration
 
 _ORDER: tuple[State, ...] = ("running", "failed", "interrupted", "waiting", "finished")
 _COLOURS = {"running": "cyan", "failed": "red", "interrupted": "yellow", "finished": "green"}
 _LINE_SECONDS = 10.0
 
 
-class View(AbstractContextManager["View"], Protocol):
-    """Somewhere to show where all jobs stand."""
+class RunsView(AbstractContextManager["RunsView"]):
+    """Where all jobs stand: a table on a terminal; in a log, a line whenever a run begins or ends.
 
-    def show(self, standings: Sequence[Standing]) -> None:
-        """Show it."""
-
-
-def make_view(stream: TextIO) -> View:
-    """A live table where there is a terminal, plain lines where there is none."""
-    return LiveTable(stream) if stream.isatty() else Lines(stream)
-
-
-class LiveTable:
-    """A table that stays at the foot of a terminal and is gone in the end.
-
-    It never grows beyond the screen: running and failed jobs come first, the rest is counted.
+    The table never grows beyond the screen: running and failed jobs come first.
     """
 
     def __init__(self, stream: TextIO) -> None:
-        from rich.console import Console
-        from rich.live import Live
-
+        self._display = Display(stream, _LINE_SECONDS, delay=_LINE_SECONDS, keep=False)
         self._clock = Clock()
-        self._console = Console(file=stream, highlight=False, markup=False)
-        self._live: Any = Live(console=self._console, auto_refresh=False, transient=True)
-
-    def __enter__(self) -> Self:
-        self._live.start()
-        return self
+        self._known: dict[str, tuple[State, str | None]] = {}
 
     def __exit__(self, *error: object) -> None:
-        self._live.stop()
+        self._display.close()
 
     def show(self, standings: Sequence[Standing]) -> None:
-        """Draw the table anew."""
+        """Draw the table anew, or print what has changed."""
+        line = counts(standings, self._clock.left(standings))
+        if not self._display.is_terminal:
+            self._tell_changes(standings)
+        self._display.show(lambda: line, lambda: self._table(standings, line))
+
+    def _table(self, standings: Sequence[Standing], line: str) -> Any:
         from rich.console import Group
 
-        rows = max(3, self._console.height - 6)
+        rows = max(3, self._display.height - 6)
         shown = sorted(standings, key=lambda standing: _ORDER.index(standing.state))[:rows]
-        self._live.update(
-            Group(_table(shown), counts(standings, self._clock.left(standings))), refresh=True
-        )
+        return Group(table_of_runs(shown), line)
+
+    def _tell_changes(self, standings: Sequence[Standing]) -> None:
+        for standing in standings:
+            name, news = str(standing.job.folder), (standing.state, standing.reason)
+            if self._known.get(name, ("waiting", None)) != news:
+                self._display.note(_news(standing))
+            self._known[name] = news
 
 
-def _table(standings: Sequence[Standing]) -> Any:
+def table_of_runs(standings: Sequence[Standing]) -> Any:
+    """A table for a terminal: where each run stands."""
     from rich.progress_bar import ProgressBar
     from rich.table import Table
     from rich.text import Text
@@ -73,42 +68,11 @@ def _table(standings: Sequence[Standing]) -> Any:
             Text(standing.job.name, overflow="fold"),
             Text(standing.state, style=_COLOURS.get(standing.state, "dim")),
             ProgressBar(standing.job.sequences, standing.sequences, width=16),
-            f"{standing.sequences:,}",
+            f"{standing.sequences:,} of {standing.job.sequences:,}",
             _bits(standing),
             f"{standing.speed:,.0f}" if standing.speed else "",
         )
     return table
-
-
-class Lines:
-    """A line whenever a run begins or ends, and one for the whole now and then."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._clock = Clock()
-        self._known: dict[str, tuple[State, str | None]] = {}
-        self._due = time.monotonic() + _LINE_SECONDS
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._stream.flush()
-
-    def show(self, standings: Sequence[Standing]) -> None:
-        """Print what has changed."""
-        left = self._clock.left(standings)
-        for standing in standings:
-            name, news = str(standing.job.folder), (standing.state, standing.reason)
-            if self._known.get(name, ("waiting", None)) != news:
-                self._print(_news(standing))
-            self._known[name] = news
-        if time.monotonic() >= self._due:
-            self._print(counts(standings, left))
-            self._due = time.monotonic() + _LINE_SECONDS
-
-    def _print(self, line: str) -> None:
-        print(line, file=self._stream, flush=True)
 
 
 def _news(standing: Standing) -> str:
@@ -185,14 +149,10 @@ def _table_of_groups(summary: Summary) -> Any:
     for heading in ("bits at the end", "best validation"):
         table.add_column(heading, justify="right", no_wrap=True)
     for group in summary.groups:
-        settings = [f"{key.partition('.')[2]}={_plain(v)}" for key, v in group.settings.items()]
+        settings = [f"{key.partition('.')[2]}={as_text(v)}" for key, v in group.settings.items()]
         seeds = f"{len(group.finished)} of {len(group.outcomes)}"
         spreads = [
             "-" if spread is None else str(spread) for spread in (group.bits, group.best_bits)
         ]
         table.add_row(group.task, group.model, ", ".join(settings), seeds, *spreads)
     return table
-
-
-def _plain(value: Any) -> str:
-    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

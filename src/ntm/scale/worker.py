@@ -20,8 +20,9 @@ from typing import IO, Any
 
 import torch
 
+from ntm.runs import Run, RunError, Settings
 from ntm.scale.jobs import Facts, Job, failure
-from ntm.training import Progress, Run, RunError, Settings, train
+from ntm.training import Progress, train
 from ntm.training.progress import Silent, Status
 
 _PATIENCE = 20.0  # seconds for a process that was told to stop to let go of its folder

@@ -74,7 +74,7 @@ def thinned(points: list[Point], start: int, most: int = _MOST_POINTS) -> list[P
 
 def paper_curves(task: str) -> dict[str, list[Point]]:
     """The curves of the paper's figure for a task, by model, over sequences."""
-    file = resources.files("ntm") / "figures" / "paper_curves" / f"{task}.csv"
+    file = resources.files("ntm") / "paper" / "curves" / f"{task}.csv"
     curves: dict[str, list[Point]] = {}
     for row in csv.DictReader(file.read_text().splitlines()):
         point = (round(float(row["x"]) * 1000), float(row["bits"]))

@@ -33,7 +33,6 @@ An array A is {"shape": [...], "data": base64 of little-endian float32}.
 import base64
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -41,10 +40,9 @@ import torch
 from numpy.typing import ArrayLike
 
 from ntm.layer import NTM
+from ntm.models.family import Model, model_name
 from ntm.tasks import Batch, NGrams, Task, cost_in_bits, wrong_bits
 from ntm.trace import Trace
-from ntm.training.run import Model
-from ntm.training.settings import model_name
 
 FORMAT = 1
 
@@ -84,7 +82,7 @@ def trace_document(
         "title": title,
         "task": task.name if task else None,
         "model": model_name(net.config),
-        "config": asdict(net.config),
+        "config": vars(net.config),
         "steps": len(inputs),
         "labels": _labels(inputs.shape[2], logits.shape[2], task),
         "inputs": encoded(inputs[:, 0].cpu()),

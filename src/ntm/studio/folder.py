@@ -9,8 +9,8 @@ from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from ntm.runs import Run, RunError
 from ntm.studio.errors import RefusedError
-from ntm.training import Run, RunError
 
 NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 _LARGEST_CONFIG = 1_000_000

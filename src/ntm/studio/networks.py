@@ -13,15 +13,15 @@ from safetensors import safe_open
 from ntm import pretrained
 from ntm.config import NTMConfig
 from ntm.evaluation.generalisation import enlarged
+from ntm.models.family import Model, ModelConfig
+from ntm.runs import Run, RunError, Settings, build_model
 from ntm.studio.documents import Document, trace_document
 from ntm.studio.errors import RefusedError
 from ntm.studio.folder import Cache, RunsFolder
 from ntm.studio.problems import MAX_STEPS, PROBLEMS, Problem, encode, form
 from ntm.studio.sizes import in_words
 from ntm.tasks import Task
-from ntm.training import Run, RunError, Settings, build_model, paper_settings
-from ntm.training.run import Model
-from ntm.training.settings import ModelConfig
+from ntm.training import paper_settings
 
 _MAX_LOCATIONS = 1024
 # Numbers in a document: 32 MB of them.

@@ -21,10 +21,10 @@ import torch
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 from torch import Tensor
 
+from ntm.runs import block_generator
 from ntm.studio.errors import RefusedError
 from ntm.studio.sizes import smallest, trained_range, usual_sizes
 from ntm.tasks import Batch, Task
-from ntm.training.stream import block_generator
 
 MAX_STEPS = 1000
 

@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+from ntm.runs import Run, RunError
 from ntm.studio.curves import Curve
 from ntm.studio.errors import RefusedError
 from ntm.studio.folder import RunsFolder
 from ntm.studio.trainings import Order, Training, Trainings
-from ntm.training import Run, RunError
 
 
 class Runs:

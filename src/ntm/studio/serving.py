@@ -9,8 +9,8 @@ from pathlib import Path
 
 import uvicorn
 
+from ntm.runs import RunError
 from ntm.studio.server import create_app
-from ntm.training import RunError
 
 
 def serve(folder: Path, host: str, port: int, open_browser: bool) -> None:

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import torch
 
+from ntm.models.family import Model
 from ntm.studio.documents import Document, trace_document
 from ntm.tasks import Batch, Task
-from ntm.training.run import Model
 
 VIEWER, STYLE = "viewer.js", "viewer.css"
 

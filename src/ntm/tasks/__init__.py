@@ -11,6 +11,7 @@ No task imports a model.
 from dataclasses import fields
 from typing import Any, TypeVar
 
+from ntm.common.registry import Registry
 from ntm.tasks.associative_recall import AssociativeRecall
 from ntm.tasks.base import Batch, Task, bit_names, check_batch, cost_in_bits, wrong_bits
 from ntm.tasks.copy import Copy
@@ -51,8 +52,7 @@ __all__ = [
     "wrong_bits",
 ]
 
-TASKS: dict[str, type[Task]] = {}
-
+TASKS: Registry[type[Task]] = Registry("task", "ntm.tasks")
 
 TaskClass = TypeVar("TaskClass", bound=type[Task])
 
@@ -70,27 +70,20 @@ def register(task_class: TaskClass) -> TaskClass:
             f"The task {task_class.__qualname__} has no name; give it one, "
             f'such as `name: ClassVar[str] = "reverse"`.'
         )
-    known = TASKS.get(name, task_class)
-    if (known.__module__, known.__qualname__) != (task_class.__module__, task_class.__qualname__):
-        raise ValueError(
-            f"The name {name!r} belongs to {known.__module__}.{known.__qualname__}; "
-            f"give {task_class.__qualname__} a name of its own."
-        )
-    TASKS[name] = task_class
+    TASKS.add(name, task_class)
     return task_class
 
 
 def make_task(name: str, **settings: Any) -> Task:
-    """The task of that name, with the given settings in place of its defaults."""
-    if name not in TASKS:
-        raise ValueError(f"There is no task {name!r}; choose one of {', '.join(TASKS)}.")
-    known = [setting.name for setting in fields(TASKS[name])]
+    """The task of that name, or of a file that registers one, with some settings changed."""
+    task_class = TASKS.find(name)
+    known = [setting.name for setting in fields(task_class)]
     for setting in settings:
         if setting not in known:
             raise ValueError(
                 f"The {name} task has no setting {setting!r}; its settings are {', '.join(known)}."
             )
-    return TASKS[name](**settings)
+    return task_class(**settings)
 
 
 for _task_class in (Copy, RepeatCopy, AssociativeRecall, NGrams, PrioritySort):

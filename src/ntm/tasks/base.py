@@ -6,16 +6,16 @@ logits meet its targets in `cost_in_bits` and `wrong_bits`.
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, NamedTuple, Self, get_type_hints
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Self
 
 import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
+from ntm.common.fields import check_fields, check_order, check_value
 from ntm.tasks import drawing
 from ntm.tasks.drawing import Row
-from ntm.tasks.settings import check_order, check_setting
 
 
 class Batch(NamedTuple):
@@ -66,7 +66,7 @@ class Batch(NamedTuple):
 class Task(ABC):
     """A kind of problem: its encoding, its ranges and a sampler.
 
-    A subclass is a frozen dataclass whose fields are its settings (see `ntm.tasks.settings` for
+    A subclass is a frozen dataclass whose fields are its settings (see `ntm.common.fields` for
     what a field may declare; it is checked on construction). It names its channels, samples
     batches, and says how many steps it scores on average; the rest follows.
     """
@@ -77,10 +77,7 @@ class Task(ABC):
     axes: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        kinds = get_type_hints(type(self))
-        for setting in fields(self):
-            value = getattr(self, setting.name)
-            check_setting(setting.name, value, kinds[setting.name], setting.metadata)
+        check_fields(self)
         for axis in self.axes:
             low, high = f"min_{axis}", f"max_{axis}"
             if hasattr(self, low) and hasattr(self, high):
@@ -107,7 +104,7 @@ class Task(ABC):
 
     def sample(self, batch_size: int, generator: torch.Generator) -> Batch:
         """Independent problems of this task, on the CPU; equal generators give equal problems."""
-        check_setting("batch_size", batch_size, int, {"at_least": 1})
+        check_value("batch_size", batch_size, int, {"at_least": 1})
         return self.draw(batch_size, generator)
 
     @property
@@ -125,6 +122,21 @@ class Task(ABC):
         """The expected cost of answering p = 1/2 everywhere: one bit per scored output."""
         return self.mean_scored_steps * self.output_size
 
+    @property
+    def optimum(self) -> float | None:
+        """The mean cost of the best possible predictions; None where a perfect answer is free."""
+        return None
+
+    def optimal_bits(self, batch: Batch) -> Tensor | None:  # noqa: ARG002  # for those that know
+        """The cost of the best possible predictions on these sequences, (batch,) bits; or None."""
+        return None
+
+    def trained_range(self, axis: str) -> tuple[int, int]:
+        """The smallest and the largest size along an axis that the task samples."""
+        if hasattr(self, axis):
+            return getattr(self, axis), getattr(self, axis)
+        return getattr(self, f"min_{axis}"), getattr(self, f"max_{axis}")
+
     def at(self, **axes: int) -> Self:
         """This task fixed at a value along each given axis, say `task.at(length=120)`.
 
@@ -135,7 +147,7 @@ class Task(ABC):
         for axis, value in axes.items():
             if axis not in self.axes:
                 raise ValueError(f"The {self.name} task has no axis {axis!r}; {self._axes_known}.")
-            check_setting(axis, value, int, {"at_least": 1})
+            check_value(axis, value, int, {"at_least": 1})
             changes |= self.fields_at(axis, value)
         return replace(self, **changes)
 

@@ -1,10 +1,11 @@
 """Copy (section 4.1): hear a sequence of random vectors, then say it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
 
+from ntm.common.fields import setting
 from ntm.tasks.base import Batch, Task, bit_names
 from ntm.tasks.sampling import (
     between,
@@ -42,19 +43,11 @@ class Copy(Task):
     name: ClassVar[str] = "copy"
     axes: ClassVar[tuple[str, ...]] = ("length",)
 
-    bits: int = field(default=8, metadata={"help": "bits of one vector", "at_least": 1})
-    min_length: int = field(
-        default=1, metadata={"help": "fewest vectors of a sequence", "at_least": 1}
-    )
-    max_length: int = field(
-        default=20, metadata={"help": "most vectors of a sequence, included", "at_least": 1}
-    )
-    start_delimiter: bool = field(
-        default=False, metadata={"help": "flag the start of the sequence on a channel of its own"}
-    )
-    end_marker: bool = field(
-        default=False, metadata={"help": "the answer must close with an end marker"}
-    )
+    bits: int = setting(8, "bits of one vector", at_least=1)
+    min_length: int = setting(1, "fewest vectors of a sequence", at_least=1)
+    max_length: int = setting(20, "most vectors of a sequence, included", at_least=1)
+    start_delimiter: bool = setting(False, "flag the start of the sequence on a channel of its own")
+    end_marker: bool = setting(False, "the answer must close with an end marker")
 
     @property
     def input_channels(self) -> tuple[str, ...]:

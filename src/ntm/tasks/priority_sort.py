@@ -1,10 +1,11 @@
 """Priority sort (section 4.5): hear vectors with priorities, say them from the highest down."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
 
+from ntm.common.fields import setting
 from ntm.tasks.base import Batch, Task, bit_names
 from ntm.tasks.sampling import random_bits, take_steps
 
@@ -32,12 +33,9 @@ class PrioritySort(Task):
     name: ClassVar[str] = "priority-sort"
     axes: ClassVar[tuple[str, ...]] = ("length",)
 
-    bits: int = field(default=8, metadata={"help": "bits of one vector", "at_least": 1})
-    length: int = field(default=20, metadata={"help": "vectors of the input", "at_least": 1})
-    answers: int = field(
-        default=16,
-        metadata={"help": "vectors of the answer, those of highest priority", "at_least": 1},
-    )
+    bits: int = setting(8, "bits of one vector", at_least=1)
+    length: int = setting(20, "vectors of the input", at_least=1)
+    answers: int = setting(16, "vectors of the answer, those of highest priority", at_least=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,22 +1,15 @@
 """Repeat copy (section 4.2): hear a sequence and a number, say the sequence that many times."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
+from ntm.common.fields import check_order, setting
+from ntm.tasks import sampling
 from ntm.tasks.base import Batch, Task, bit_names
-from ntm.tasks.sampling import (
-    between,
-    put,
-    random_integers,
-    random_sequences,
-    take_steps,
-    time_steps,
-)
-from ntm.tasks.settings import check_order
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,37 +40,25 @@ class RepeatCopy(Task):
     name: ClassVar[str] = "repeat-copy"
     axes: ClassVar[tuple[str, ...]] = ("length", "repeats")
 
-    bits: int = field(default=6, metadata={"help": "bits of one vector", "at_least": 1})
-    min_length: int = field(
-        default=1, metadata={"help": "fewest vectors of a sequence", "at_least": 1}
+    bits: int = setting(6, "bits of one vector", at_least=1)
+    min_length: int = setting(1, "fewest vectors of a sequence", at_least=1)
+    max_length: int = setting(10, "most vectors of a sequence, included", at_least=1)
+    min_repeats: int = setting(1, "fewest repeats", at_least=1)
+    max_repeats: int = setting(10, "most repeats, included", at_least=1)
+    scale_min_repeats: int | None = setting(
+        None,
+        "fewest repeats of the range that normalises the number; none: that of min_repeats",
+        at_least=1,
     )
-    max_length: int = field(
-        default=10, metadata={"help": "most vectors of a sequence, included", "at_least": 1}
+    scale_max_repeats: int | None = setting(
+        None,
+        "most repeats of the range that normalises the number; none: that of max_repeats",
+        at_least=1,
     )
-    min_repeats: int = field(default=1, metadata={"help": "fewest repeats", "at_least": 1})
-    max_repeats: int = field(default=10, metadata={"help": "most repeats, included", "at_least": 1})
-    scale_min_repeats: int | None = field(
-        default=None,
-        metadata={
-            "help": "fewest repeats of the range that normalises the number; "
-            "none: that of min_repeats",
-            "at_least": 1,
-        },
-    )
-    scale_max_repeats: int | None = field(
-        default=None,
-        metadata={
-            "help": "most repeats of the range that normalises the number; "
-            "none: that of max_repeats",
-            "at_least": 1,
-        },
-    )
-    delimiter: str = field(
-        default="end",
-        metadata={
-            "help": "end: the delimiter comes with the repeat number; start: before the sequence",
-            "choices": ("end", "start"),
-        },
+    delimiter: str = setting(
+        "end",
+        "end: the delimiter comes with the repeat number; start: before the sequence",
+        choices=("end", "start"),
     )
 
     def __post_init__(self) -> None:
@@ -138,9 +119,11 @@ class RepeatCopy(Task):
 
     def draw(self, batch_size: int, generator: torch.Generator) -> Batch:
         """In time: the vectors, the number, the answer, its end marker."""
-        counts = random_integers(self.min_length, self.max_length, batch_size, generator)
-        repeats = random_integers(self.min_repeats, self.max_repeats, batch_size, generator)
-        vectors = random_sequences(counts, self.bits, generator)
+        counts = sampling.random_integers(self.min_length, self.max_length, batch_size, generator)
+        repeats = sampling.random_integers(
+            self.min_repeats, self.max_repeats, batch_size, generator
+        )
+        vectors = sampling.random_sequences(counts, self.bits, generator)
         first = int(self.delimiter == "start")
         number = first + counts
         answer = number + 1
@@ -150,17 +133,17 @@ class RepeatCopy(Task):
 
         inputs = torch.zeros(time, batch_size, self.input_size)
         inputs[first : first + len(vectors), :, : self.bits] = vectors
-        put(inputs, number if self.delimiter == "end" else 0, self.bits)
-        put(inputs, number, self.bits + 1, self.normalised(repeats))
+        sampling.put(inputs, number if self.delimiter == "end" else 0, self.bits)
+        sampling.put(inputs, number, self.bits + 1, self.normalised(repeats))
 
         # What there is to say: the vectors and, as a last step, the marker.
         said = torch.zeros(len(vectors) + 1, batch_size, self.output_size)
         said[:-1, :, : self.bits] = vectors
         said[-1, :, self.bits] = 1.0
-        mask = between(answer, lengths)
-        position = (time_steps(time) - answer).remainder_(counts)
+        mask = sampling.between(answer, lengths)
+        position = (sampling.time_steps(time) - answer).remainder_(counts)
         position[marker, torch.arange(batch_size)] = len(vectors)
-        targets = take_steps(said, position.masked_fill_(mask == 0, -1))
+        targets = sampling.take_steps(said, position.masked_fill_(mask == 0, -1))
         return Batch(inputs, targets, mask, lengths)
 
     def title(self, problem: Batch) -> str:

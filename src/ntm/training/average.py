@@ -9,7 +9,7 @@ import copy
 
 import torch
 
-from ntm.training.run import Model
+from ntm.models.family import Model
 
 
 class Average:

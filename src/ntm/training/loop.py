@@ -1,60 +1,24 @@
 """The training loop: any task, model and engine; stops and goes on without changing a bit.
 
-    settings = paper_settings("copy", "ntm-ff")
-    result = train(settings, run="runs/copy", progress=make_progress())
-    logits, _ = result.model(x)
-
-`Step` says what one update is, `Stream` where the data come from, `checkpoints` what is kept.
+`Step` says what one update is, `Stream` where the data come from, `State` what is kept. All else is
+done by observers: the schedule, validation, logs, checkpoints, pictures and the display.
 """
 
-import math
-import time
-from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
-import torch
-
-from ntm import engine
-from ntm.layer import NTM
-from ntm.tasks import Batch, cost_in_bits
-from ntm.training import checkpoints
-from ntm.training.average import Average
-from ntm.training.files import RunError
-from ntm.training.logs import Metrics, TensorBoard
-from ntm.training.optimiser import GravesRMSprop
-from ntm.training.parallel import Ranks, SharedStep, agreed, joined, part_of
-from ntm.training.progress import Progress, Silent, Status
-from ntm.training.run import Model, Run, build_model, open_run
-from ntm.training.settings import Settings
-from ntm.training.signals import calling_on_signals
+from ntm.models import Model
+from ntm.runs import Run, RunError, Settings, Stream
+from ntm.tasks import Batch
+from ntm.training.clock import Clock
+from ntm.training.observers import Observer
+from ntm.training.parallel import Ranks, SharedStep, part_of
+from ntm.training.state import State
 from ntm.training.step import Step, make_step
-from ntm.training.stream import Stream, block_generator
+from ntm.training.trials import end_trial
 
 Ending = Literal["finished", "solved", "out of time", "interrupted"]
-
-
-@dataclass
-class Counters:
-    """All that a run remembers besides tensors."""
-
-    sequences: int = 0
-    """Sequences trained on."""
-    reported: int = 0
-    """Sequences at the last report."""
-    bits: float = 0.0
-    """Summed cost of the sequences since then."""
-    seconds: float = 0.0
-    """Time spent training, over all processes that had a part in the run."""
-    reported_seconds: float = 0.0
-    """That time at the last report."""
-    solved_for: int = 0
-    """Sequences for which every report has been below the threshold."""
-    last_bits: float | None = None
-    """The last report's mean cost."""
-    best_bits: float | None = None
-    """The lowest validation cost so far."""
 
 
 @dataclass(frozen=True)
@@ -73,199 +37,109 @@ class Result:
     """The signal that interrupted the run."""
 
 
-def train(
-    settings: Settings,
-    run: str | Path | None = None,
-    *,
-    resume: bool = False,
-    progress: Progress | None = None,
-) -> Result:
-    """Train a model from start to end, or from where an earlier call stopped.
-
-    run: a folder for config, metrics, weights and checkpoints; None keeps nothing on disk.
-    resume: go on from the folder's checkpoint, if there is one; else the folder must be new.
-    progress: where to show progress; nothing is shown by default.
-
-    SIGINT and SIGTERM end the run with a checkpoint. A loss or gradient that is not finite ends it
-    with a RunError, the last checkpoint as it was.
-
-    In processes that torchrun started, all of which call this, they train together; one of them
-    keeps the folder and shows progress.
-    """
-    progress = progress or Silent()
-    with ExitStack() as stack:
-        stack.callback(progress.close)
-        ranks = stack.enter_context(joined(settings.training.device))
-        settings = agreed(settings, ranks)
-        # Before the folder: a model that cannot be had must not leave one behind.
-        model = build_model(part_of(settings, ranks))
-        folder = None
-        if run is not None and ranks.leads:
-            folder = open_run(run, settings, resume)
-            stack.enter_context(folder.locked())
-            folder.change_settings(settings)
-        trainer = stack.enter_context(closing(Trainer(settings, model, folder, progress, ranks)))
-        stack.enter_context(calling_on_signals(trainer.interrupt, patient=ranks.size > 1))
-        result = trainer.run()
-        # Who leaves while another is still writing makes torchrun end that one.
-        ranks.meet()
-        return result
-
-
 class Trainer:
     """A run in progress. `train` is the usual way to have one."""
 
     def __init__(
         self,
         settings: Settings,
-        model: Model,
+        state: State,
         folder: Run | None,
-        progress: Progress,
         ranks: Ranks,
+        observers: Sequence[Observer],
     ) -> None:
-        self.settings, self.model, self.folder, self.ranks = settings, model, folder, ranks
-        self.progress = progress if ranks.leads else Silent()
         chosen = settings.training
-        if chosen.threads:
-            torch.set_num_threads(chosen.threads)
-        self.optimiser = _make_optimiser(settings, model)
-        self.average = Average(model, chosen.average_share) if chosen.average_share else None
-        self.counters = Counters()
-        self._logs: list[Metrics | TensorBoard] = []
-        if folder is not None:
-            self._restore(folder)
-            self._open_logs(folder)
-        self._start_as_the_leader()
-        self._make_step()
-        device = next(model.parameters()).device
-        self.stream = Stream(settings.task, chosen.seed, chosen.batch_size, device=str(device))
-        self.signal: int | None = None
-        self._received: int | None = None
-        self._late = False
-        self._first = self.counters.sequences
-        self._validation = _validation_batch(settings).to(device)
+        self.settings, self.part = settings, part_of(settings, ranks)
+        self.state, self.folder, self.ranks, self.observers = state, folder, ranks, observers
+        self.clock = Clock(observers, ranks, state.counters.seconds, chosen.stop_after_seconds)
+        self._step, self._called = self._make_step()
+        device = str(next(state.model.parameters()).device)
+        self._stream = Stream(
+            settings.task, chosen.seed, chosen.batch_size, device=device, bucketed=chosen.bucketed
+        )
         self._block: tuple[int, Batch] | None = None
-        self._start_clocks()
+
+    @property
+    def model(self) -> Model:
+        """The network that is trained."""
+        return self.state.model
+
+    @property
+    def sequences(self) -> int:
+        """Sequences so far, over all starts."""
+        return self.state.starts.others + self.state.counters.sequences
+
+    @property
+    def goal(self) -> int:
+        """Sequences that the present start is trained on: a trial, or all."""
+        starts = self.state.starts
+        return starts.length if starts.deciding else self.settings.training.sequences
+
+    @property
+    def planned(self) -> int:
+        """Sequences at the end of the run, if every start that may be tried is."""
+        return self.state.starts.planned_others + self.settings.training.sequences
 
     def run(self) -> Result:
         """Train until the run ends, for whatever reason."""
-        counters, chosen = self.counters, self.settings.training
-        self.progress.note(self._introduction())
+        self.tell("started")
         while (ending := self._ending()) is None:
-            self._train_until(min(self._next_report(), chosen.sequences))
-            if counters.sequences >= min(self._next_report(), chosen.sequences):
+            until = min(self._next_report(), self.goal)
+            self._train_until(until)
+            if self.state.counters.sequences >= until:
                 self._report()
+            if self.state.starts.deciding and self.state.counters.sequences >= self.goal:
+                self._end_trial()
             if self._called():
-                self._attend()
-        self._save()
-        self._show(time.perf_counter())
-        return Result(
-            self.model,
-            ending,
-            counters.sequences,
-            counters.seconds,
-            counters.last_bits,
-            counters.best_bits,
-            self.signal,
+                self.clock.attend(self)
+        self.tell("ended")
+        counters = self.state.counters
+        costs = (counters.last_bits, counters.best_bits)
+        signal = self.clock.signal
+        return Result(self.model, ending, self.sequences, counters.seconds, *costs, signal)
+
+    def tell(self, event: str, *facts: Any) -> None:
+        """Call the observers' method of this name."""
+        for observer in self.observers:
+            getattr(observer, event)(self, *facts)
+
+    def diverged(self, reason: str, beyond: int = 0) -> RunError:
+        """The error for a run that cannot go on after so many sequences more."""
+        kept = f" {self.folder.path} is as its last checkpoint left it." if self.folder else ""
+        return RunError(
+            f"Training stopped at sequence {self.sequences + beyond:,}: {reason}{kept} "
+            f"Try a smaller optimiser.learning_rate or another training.seed."
         )
 
-    def interrupt(self, number: int) -> None:
-        """Stop, all ranks together, after the step that is under way."""
-        self._received = self._received or number
-
-    def close(self) -> None:
-        """Close the logs; the state on disk stays as it is."""
-        for log in self._logs:
-            log.close()
-
-    def _introduction(self) -> str:
-        settings, chosen = self.settings, self.settings.training
-        parameters = sum(parameter.numel() for parameter in self.model.parameters())
-        start = f"from sequence {self._first:,}" if self._first else "from the start"
-        return (
-            f"Training {settings.model_name} on {settings.task.name}: {parameters:,} parameters, "
-            f"{_engine(self.model)}, batch size {chosen.batch_size}, seed {chosen.seed}, "
-            f"{start} to {chosen.sequences:,}"
-            + (f", in {self.folder.path}." if self.folder else ".")
-        )
-
-    def _restore(self, folder: Run) -> None:
-        checkpoint, problems = checkpoints.load_newest(folder.checkpoints)
-        for problem in problems:
-            self.progress.note(f"{problem} Going on from the checkpoint before.")
-        if checkpoint is None:
-            return
-        try:
-            checkpoints.restore(checkpoint.tensors, *self._state())
-            self.counters = Counters(**checkpoint.values)
-        except (KeyError, RuntimeError, TypeError) as error:
-            raise RunError(
-                f"The checkpoint in {folder.checkpoints} is not of this model: {error}"
-            ) from error
-
-    def _start_as_the_leader(self) -> None:
-        """Give every rank the state that the leader made or read."""
-        self.ranks.copy_from_leader(checkpoints.state_tensors(*self._state()).values())
-        self.counters = Counters(**self.ranks.from_leader(asdict(self.counters)))
-
-    def _make_step(self) -> None:
-        step = make_step(self.model, self.optimiser)
-        self.step: Step = step
-        self._called = self._is_due
-        if self.ranks.size > 1:
-            shared = SharedStep(step, self.ranks, self._is_due)
-            self.step, self._called = shared, shared.called
-
-    def _open_logs(self, folder: Run) -> None:
-        sequences = self.counters.sequences
-        self._logs = [
-            Metrics(folder.metrics, sequences),
-            TensorBoard(folder.tensorboard, sequences),
-        ]
-
-    def _start_clocks(self) -> None:
-        now = time.perf_counter()
-        chosen = self.settings.training
-        self._started = now - self.counters.seconds
-        self._deadline = now + chosen.stop_after_seconds if chosen.stop_after_seconds else math.inf
-        self._checkpoint_due = now + chosen.checkpoint_seconds
-        shows = self.progress.pictures and chosen.picture_seconds > 0
-        self._picture_due = now + chosen.picture_seconds if shows else math.inf
-        self._shown, self._speed = (now, self.counters.sequences), 0.0
-        self._show_due = now + min(1.0, self.progress.interval)
-        self._set_due()
-
-    def _set_due(self) -> None:
-        """When the loop has to look up from its work."""
-        dues = (self._deadline, self._checkpoint_due, self._picture_due, self._show_due)
-        self._due = min(dues)
-
-    def _is_due(self) -> bool:
-        """Whether this process has a reason to look up."""
-        return time.perf_counter() >= self._due or self._received is not None
+    def _make_step(self) -> tuple[Step, Callable[[], bool]]:
+        """One update, and whether there is a reason to look up after it."""
+        step = make_step(self.model, self.state.optimiser)
+        if self.ranks.size == 1:
+            return step, self.clock.is_due
+        shared = SharedStep(step, self.ranks, self.clock.is_due)
+        return shared, shared.called
 
     def _ending(self) -> Ending | None:
-        chosen = self.settings.training
-        if self.counters.sequences >= chosen.sequences:
-            return "finished"
-        if chosen.stop_when_solved and self.counters.solved_for >= chosen.solved_window:
-            return "solved"
-        if self.signal is not None:
+        chosen, counters = self.settings.training, self.state.counters
+        if not self.state.starts.deciding:
+            if counters.sequences >= chosen.sequences:
+                return "finished"
+            if chosen.stop_when_solved and counters.solved_for >= chosen.solved_window:
+                return "solved"
+        if self.clock.signal is not None:
             return "interrupted"
-        if self._late:
-            return "out of time"
-        return None
+        return "out of time" if self.clock.late else None
 
     def _next_report(self) -> int:
         every = self.settings.training.report_every
-        return (self.counters.reported // every + 1) * every
+        return (self.state.counters.reported // every + 1) * every
 
     def _train_until(self, goal: int) -> None:
         """Train up to a number of sequences, the end of the block, or until something is due."""
-        counters, step, called = self.counters, self.step, self._called
-        number, first = divmod(counters.sequences, self.stream.block_size)
-        block = self._block_number(number)
-        last = min(self.stream.block_size, first + goal - counters.sequences)
+        counters, step, called = self.state.counters, self._step, self._called
+        number, first = divmod(counters.sequences, self._stream.block_size)
+        block = self._block_at(number)
+        last = min(self._stream.block_size, first + goal - counters.sequences)
         batch_size = self.settings.training.batch_size
         bits, stop = counters.bits, first
         try:
@@ -275,170 +149,34 @@ class Trainer:
                 if called():
                     break
         except FloatingPointError as error:
-            raise self._diverged(error, counters.sequences + stop - first) from error
+            raise self.diverged(str(error), stop - first) from error
         counters.bits = bits
         counters.sequences += stop - first
 
-    def _block_number(self, number: int) -> Batch:
+    def _block_at(self, number: int) -> Batch:
         if self._block is None or self._block[0] != number:
-            self._block = number, self.stream.block(number)
-            self._follow_schedule(number * self.stream.block_size)
+            self._block = number, self._stream.block(number)
+            self.tell("block", number * self._stream.block_size)
         return self._block[1]
 
-    def _follow_schedule(self, sequences: int) -> None:
-        """Set what changes in the course of a run.
-
-        Once per block and not per step, so that it costs nothing; where the run was interrupted
-        makes no difference.
-        """
-        chosen = self.settings.optimiser
-        self.optimiser.param_groups[0]["lr"] = chosen.rate_after(sequences)
-        if isinstance(self.model, NTM) and not chosen.clips_backward(sequences):
-            self.model.backward_clip = math.inf
-
-    def _diverged(self, error: FloatingPointError, sequence: int) -> RunError:
-        kept = f" {self.folder.path} is as its last checkpoint left it." if self.folder else ""
-        return RunError(
-            f"Training stopped at sequence {sequence:,}: {error}{kept} "
-            f"Try a smaller optimiser.learning_rate or another training.seed."
-        )
-
     def _report(self) -> None:
-        counters, chosen = self.counters, self.settings.training
+        counters, chosen = self.state.counters, self.settings.training
         counted = counters.sequences - counters.reported
         mean = counters.bits / counted
         counters.solved_for = counters.solved_for + counted if mean < chosen.solved_bits else 0
-        line: dict[str, Any] = {"sequences": counters.sequences, "bits": mean}
-        if self.average is not None:
-            self.average.take(self.model, counters.reported, counters.sequences)
-        if self._validation_due():
-            line["validation_bits"] = self._validate()
-        seconds = self._seconds()
+        line: dict[str, Any] = {"sequences": self.sequences, "bits": mean}
+        if self.state.starts.count > 1:
+            line["start"] = self.state.starts.number + 1
+        self.tell("reporting", line)
+        seconds = self.clock.seconds
         speed = counted / max(seconds - counters.reported_seconds, 1e-9)
         line |= {"seconds": seconds, "sequences_per_second": speed}
         counters.reported, counters.reported_seconds = counters.sequences, seconds
         counters.bits, counters.last_bits = 0.0, mean
-        for log in self._logs:
-            log.write(line)
+        self.tell("reported", line)
 
-    def _validation_due(self) -> bool:
-        """Whether a multiple of `validate_every`, or the end, was reached since the last report."""
-        every, now = self.settings.training.validate_every, self.counters.sequences
-        if every == 0:
-            return False
-        return now // every > self.counters.reported // every or self._ending() == "finished"
-
-    def _validate(self) -> float:
-        """Measure the weights, or their average, and keep them if they are the best so far."""
-        model = self.average.model if self.average else self.model
-        bits = _mean_bits(model, self._validation)
-        if not math.isfinite(bits):
-            cause = FloatingPointError(f"The validation cost is {bits}.")
-            raise self._diverged(cause, self.counters.sequences)
-        if self.counters.best_bits is None or bits < self.counters.best_bits:
-            self.counters.best_bits = bits
-            if self.folder is not None:
-                facts = {"sequences": self.counters.sequences, "validation_bits": bits}
-                self.folder.save_weights("best", model, facts)
-        return bits
-
-    def _attend(self) -> None:
-        """Do what is due: end, checkpoint, picture, progress. Ranks save and end together."""
-        now = time.perf_counter()
-        signal, late, saving = self.ranks.largest(
-            self._received or 0, now >= self._deadline, now >= self._checkpoint_due
-        )
-        self.signal, self._late = int(signal) or None, bool(late)
-        if saving:
-            self._save()
-            self._checkpoint_due = time.perf_counter() + self.settings.training.checkpoint_seconds
-        if now >= self._picture_due:
-            self._show_picture()
-            self._picture_due = time.perf_counter() + self.settings.training.picture_seconds
-        if now >= self._show_due:
-            self._show(now)
-            self._show_due = now + self.progress.interval
-        self._set_due()
-
-    def _show(self, now: float) -> None:
-        counters = self.counters
-        since, sequences = self._shown
-        if counters.sequences > sequences:
-            self._speed = (counters.sequences - sequences) / (now - since)
-        pending = counters.sequences - counters.reported
-        bits = (
-            counters.bits / pending
-            if counters.last_bits is None and pending
-            else counters.last_bits
-        )
-        self.progress.update(
-            Status(counters.sequences, self.settings.training.sequences, bits, self._speed)
-        )
-        self._shown = now, counters.sequences
-
-    @torch.no_grad()
-    def _show_picture(self) -> None:
-        example = self._validation.narrow(0, 1)
-        logits, _ = self.model(example.inputs)
-        self.progress.picture(self.settings.task.render(example.to("cpu"), 0, logits.cpu()))
-
-    def _save(self) -> None:
-        self.counters.seconds = self._seconds()
-        if self.counters.sequences == self._first:
-            return
-        self._require_finite_weights()
-        if self.folder is None:
-            return
-        # The checkpoint comes last: whatever it promises is on the disk by then.
-        for log in self._logs:
-            log.sync()
-        self.folder.save_weights("latest", self.model, {"sequences": self.counters.sequences})
-        tensors = checkpoints.state_tensors(*self._state())
-        checkpoints.save(self.folder.checkpoints, tensors, asdict(self.counters))
-
-    def _state(self) -> tuple[Model, GravesRMSprop, Model | None]:
-        """Where all tensors of the run are."""
-        return self.model, self.optimiser, self.average.model if self.average else None
-
-    def _require_finite_weights(self) -> None:
-        """No good checkpoint may give way to weights that the last step blew up."""
-        for name, parameter in self.model.named_parameters():
-            if not parameter.isfinite().all():
-                cause = FloatingPointError(f"{name} is not finite.")
-                raise self._diverged(cause, self.counters.sequences)
-
-    def _seconds(self) -> float:
-        return time.perf_counter() - self._started
-
-
-def _engine(model: Model) -> str:
-    if not isinstance(model, NTM):
-        return "torch.nn.LSTM"
-    kind = model.start.memory
-    choice = engine.choose(model.engine, kind.device, kind.dtype, model)
-    return f"{choice.name} engine ({choice.reason.rstrip('.')})"
-
-
-def _make_optimiser(settings: Settings, model: torch.nn.Module) -> GravesRMSprop:
-    chosen = settings.optimiser
-    optimiser = GravesRMSprop(
-        model.parameters(),
-        lr=chosen.learning_rate,
-        decay=chosen.decay,
-        momentum=chosen.momentum,
-        epsilon=chosen.epsilon,
-        clip=chosen.clip,
-    )
-    optimiser.ensure_state()
-    return optimiser
-
-
-def _validation_batch(settings: Settings) -> Batch:
-    generator = block_generator("validation", settings.training.seed)
-    return settings.task.sample(settings.training.validation_sequences, generator)
-
-
-@torch.no_grad()
-def _mean_bits(model: torch.nn.Module, batch: Batch) -> float:
-    logits, _ = model(batch.inputs, lengths=batch.lengths)
-    return cost_in_bits(logits, batch).mean().item()
+    def _end_trial(self) -> None:
+        verdict = end_trial(self)
+        self._block = None  # the next block follows another schedule
+        if verdict is not None:
+            self.tell("decided", verdict)

@@ -15,7 +15,7 @@ import itertools
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -23,9 +23,8 @@ from typing import Any
 import torch
 from torch import Tensor, distributed
 
+from ntm.runs import RunError, Settings
 from ntm.tasks import Batch
-from ntm.training.files import RunError
-from ntm.training.settings import Settings
 from ntm.training.step import TwoPartStep
 
 _BACKENDS = {"cpu": "gloo", "cuda": "cpu:gloo,cuda:nccl"}
@@ -79,6 +78,13 @@ class Ranks:
         with self._together():
             for tensor in tensors:
                 distributed.broadcast(tensor, 0)
+
+    def tensors_from_leader(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The leader's tensors, by name, on every rank; they are float32 on the CPU."""
+        sizes = self.from_leader({name: list(tensor.shape) for name, tensor in tensors.items()})
+        here = {name: tensors.get(name, torch.empty(size)) for name, size in sizes.items()}
+        self.copy_from_leader(here.values())
+        return here
 
     def meet(self) -> None:
         """Wait until every rank has come this far."""

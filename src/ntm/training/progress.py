@@ -1,8 +1,10 @@
 """What a person sees while a run goes on: a bar on a terminal, a line now and then elsewhere."""
 
 import sys
-from typing import Any, NamedTuple, Protocol, TextIO
+from typing import Any, NamedTuple, TextIO
 
+from ntm.common.text import duration
+from ntm.report.display import Display
 from ntm.training.parallel import leads
 
 
@@ -17,12 +19,12 @@ class Status(NamedTuple):
     """Sequences per second, lately."""
 
 
-class Progress(Protocol):
-    """Somewhere to show progress."""
+class Progress:
+    """Somewhere to show progress; this one shows nothing."""
 
-    interval: float
+    interval = 3600.0
     """Seconds between two updates; the loop calls no more often."""
-    pictures: bool
+    pictures = False
     """Whether `picture` shows anything."""
 
     def note(self, text: str) -> None:
@@ -38,113 +40,56 @@ class Progress(Protocol):
         """Leave the terminal as it was."""
 
 
-class Silent:
-    """Shows nothing."""
-
-    interval, pictures = 3600.0, False
-
-    def note(self, text: str) -> None:
-        """Say nothing."""
-
-    def update(self, status: Status) -> None:
-        """Show nothing."""
-
-    def picture(self, text: str) -> None:
-        """Show nothing."""
-
-    def close(self) -> None:
-        """Nothing to leave behind."""
+Silent = Progress
 
 
-class Lines:
-    """A plain line every few seconds, for logs and pipes."""
+class Shown(Progress):
+    """A bar at the foot of a terminal, or a plain line every few seconds in a log."""
 
-    interval, pictures = 5.0, False
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, display: Display) -> None:
+        self.pictures = display.is_terminal
+        self.interval = 0.2 if display.is_terminal else 5.0
+        self._display = display
 
     def note(self, text: str) -> None:
-        """Print one line."""
-        print(text, file=self._stream, flush=True)
+        """Print a line that stays."""
+        self._display.note(text)
+
+    picture = note
 
     def update(self, status: Status) -> None:
-        """Print where the run stands."""
-        self.note(
-            f"{status.sequences:,} of {status.total:,} sequences, {_cost(status)}, "
-            f"{status.speed:,.0f} sequences/s, {duration(_seconds_left(status))} left"
+        """Move the bar, or print a line."""
+        self._display.show(
+            lambda: f"{status.sequences:,} of {status.total:,} sequences, {_in_words(status)}",
+            lambda: _bar(status),
         )
-
-    def picture(self, text: str) -> None:
-        """Print the picture."""
-        self.note(text)
 
     def close(self) -> None:
-        """Nothing to leave behind."""
-
-
-class Bar:
-    """A progress bar that stays at the foot of a terminal."""
-
-    interval, pictures = 0.2, True
-
-    def __init__(self, stream: TextIO) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn
-
-        columns = (
-            TextColumn("{task.percentage:>3.0f}%"),
-            BarColumn(),
-            TextColumn("{task.fields[cost]}, {task.fields[speed]}, {task.fields[left]} left"),
-        )
-        console = Console(file=stream, highlight=False, markup=False)
-        self._progress: Any = Progress(*columns, console=console, auto_refresh=False)
-        self._bar = self._progress.add_task("", total=None, cost="starting", speed="", left="?")
-        self._progress.start()
-
-    def note(self, text: str) -> None:
-        """Print one line above the bar."""
-        self._progress.console.print(text)
-
-    def update(self, status: Status) -> None:
-        """Move the bar."""
-        self._progress.update(
-            self._bar,
-            completed=status.sequences,
-            total=status.total,
-            cost=_cost(status),
-            speed=f"{status.speed:,.0f} sequences/s",
-            left=duration(_seconds_left(status)),
-            refresh=True,
-        )
-
-    def picture(self, text: str) -> None:
-        """Print the picture above the bar."""
-        self._progress.console.print(text, soft_wrap=True)
-
-    def close(self) -> None:
-        """Stop drawing and leave the last state of the bar."""
-        self._progress.stop()
+        """Leave the last state of the bar."""
+        self._display.close()
 
 
 def make_progress(stream: TextIO | None = None) -> Progress:
     """A bar on a terminal, plain lines elsewhere; of several ranks of a run, only one shows any."""
-    if not leads():
-        return Silent()
-    stream = sys.stdout if stream is None else stream
-    return Bar(stream) if stream.isatty() else Lines(stream)
+    return Shown(Display(stream or sys.stdout)) if leads() else Silent()
 
 
-def duration(seconds: float) -> str:
-    """A time as people say it: 45 s, 3 min 20 s, 2 h 05 min."""
-    if seconds == float("inf"):
-        return "?"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+def _bar(status: Status) -> Any:
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+
+    row = Table.grid(padding=(0, 1), expand=True)
+    row.add_column(no_wrap=True)
+    row.add_column(ratio=1)  # what the words leave
+    row.add_column(no_wrap=True)
+    share = status.sequences / status.total
+    row.add_row(f"{share:4.0%}", ProgressBar(1, share), _in_words(status))
+    return row
+
+
+def _in_words(status: Status) -> str:
+    left = duration(_seconds_left(status))
+    return f"{_cost(status)}, {status.speed:,.0f} sequences/s, {left} left"
 
 
 def _seconds_left(status: Status) -> float:

@@ -1,89 +1,12 @@
-"""One update of the weights, as something the training loop can call.
+"""One update of the weights: the step of the model's family."""
 
-    bits = step(block, start, stop)
-
-The loop passes a whole block and the bounds of the batch in it, so that a step which has no use for
-slices does not pay for them.
-"""
-
-import math
-from typing import Protocol
-
-import torch
-
-from ntm import engine
-from ntm.layer import NTM
-from ntm.tasks import Batch, cost_in_bits
-from ntm.training.native_step import NativeStep
+from ntm.models import Model, family_of
+from ntm.models.step import Step, TorchStep, TwoPartStep
 from ntm.training.optimiser import GravesRMSprop
 
-
-class Step(Protocol):
-    """Train on sequences start to stop - 1 of a block."""
-
-    def __call__(self, block: Batch, start: int, stop: int) -> float:
-        """Update the weights once; return the summed cost of these sequences, in bits, before it.
-
-        The loss is the cross-entropy in nats, the mean over the sequences. A loss or gradient that
-        is not finite raises FloatingPointError and leaves weights and optimiser as they were.
-        """
+__all__ = ["Step", "TorchStep", "TwoPartStep", "make_step"]
 
 
-class TwoPartStep(Step, Protocol):
-    """A step in two parts, so that several processes can share gradients between them."""
-
-    @property
-    def model(self) -> torch.nn.Module:
-        """The network that is trained."""
-
-    def differentiate(self, block: Batch, start: int, stop: int) -> float:
-        """Give the parameters the gradients of the loss; return the summed cost in bits."""
-
-    def update(self, bits: float) -> None:
-        """Move the weights by these gradients; they and the cost, in bits, must be finite."""
-
-
-class TorchStep:
-    """A step by torch's autograd, for any model with the call of `NTM` and any optimiser."""
-
-    def __init__(self, model: torch.nn.Module, optimiser: torch.optim.Optimizer) -> None:
-        self.model, self.optimiser = model, optimiser
-
-    def __call__(self, block: Batch, start: int, stop: int) -> float:
-        """Train on sequences start to stop - 1 of the block, as `Step` describes."""
-        bits = self.differentiate(block, start, stop)
-        self.update(bits)
-        return bits
-
-    def differentiate(self, block: Batch, start: int, stop: int) -> float:
-        """The first part of a step, as `TwoPartStep` describes."""
-        batch = block.narrow(start, stop)
-        logits, _ = self.model(batch.inputs, lengths=batch.lengths)
-        total = cost_in_bits(logits, batch).sum()
-        self.optimiser.zero_grad()
-        (total * (math.log(2) / (stop - start))).backward()  # type: ignore[no-untyped-call]
-        return total.item()
-
-    def update(self, bits: float) -> None:
-        """The second part of a step, as `TwoPartStep` describes."""
-        if not math.isfinite(bits):
-            raise FloatingPointError(f"The loss is {bits}.")
-        self._require_finite_gradients()
-        self.optimiser.step()
-
-    def _require_finite_gradients(self) -> None:
-        named = [(n, p.grad) for n, p in self.model.named_parameters() if p.grad is not None]
-        largest = torch._foreach_norm([grad for _, grad in named if grad.numel()], torch.inf)
-        if torch.stack(largest).isfinite().all():
-            return
-        culprits = [name for name, grad in named if not grad.isfinite().all()]
-        raise FloatingPointError(f"The gradient of {culprits[0]} is not finite.")
-
-
-def make_step(model: torch.nn.Module, optimiser: GravesRMSprop) -> TwoPartStep:
-    """The fastest step for this model: the native engine's where that runs, else autograd's."""
-    if isinstance(model, NTM):
-        kind = model.start.memory
-        if engine.choose(model.engine, kind.device, kind.dtype, model).name == "native":
-            return NativeStep(model, optimiser)
-    return TorchStep(model, optimiser)
+def make_step(model: Model, optimiser: GravesRMSprop) -> TwoPartStep:
+    """The fastest step that the model's family has for it."""
+    return family_of(model).step(model, optimiser)

@@ -1,0 +1,34 @@
+"""A run's learning curve on Weights & Biases.
+
+pip install wandb
+python examples/log_to_wandb.py
+"""
+
+from typing import Any
+
+import wandb
+
+from ntm.training import Observer, make_progress, settings_for, train
+
+
+class WandB(Observer):
+    """Logs every report of a run."""
+
+    def __init__(self, project: str) -> None:
+        self.project = project
+
+    def started(self, run: Any) -> None:
+        """Begin with all settings of the run."""
+        self.session = wandb.init(project=self.project, config=run.settings.flat())
+
+    def reported(self, run: Any, line: dict[str, Any]) -> None:
+        """Log the numbers of a report over the sequences."""
+        self.session.log(line, step=line["sequences"])
+
+    def ended(self, run: Any) -> None:
+        """Finish the session."""
+        self.session.finish()
+
+
+if __name__ == "__main__":
+    train(settings_for("copy"), progress=make_progress(), observers=[WandB("ntm")])

@@ -1,0 +1,10 @@
+"""The commands, one file each: `HELP`, `add_arguments(parser)` and `run(options)`, an exit code.
+
+A command imports what is costly when it runs, so that `ntm --help` takes no time.
+"""
+
+COMMANDS = (
+    *("train", "eval", "analyse", "figures", "trace", "studio", "params", "info", "sweep"),
+    *("reproduce", "results", "bench", "demo"),
+)
+"""In the order of the help."""

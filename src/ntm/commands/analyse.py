@@ -1,0 +1,53 @@
+"""ntm analyse: what the heads of a trained network do."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ntm.commands.base import add_json, reading_arguments
+
+if TYPE_CHECKING:
+    from ntm.evaluation import Evaluation
+
+HELP = "What the heads of a trained network do"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `ntm analyse`."""
+    add = parser.add_argument
+    add("run", type=Path, metavar="DIR", help="run folder of a network with memory")
+    add("--sequences", type=int, default=200, help="how many sequences (default: 200)")
+    add("--seed", type=int, default=1, help="decides the sequences (default: 1)")
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print what the heads do."""
+    from ntm.evaluation import evaluate
+    from ntm.evaluation.heads import analysis_of, record
+    from ntm.evaluation.report import as_text
+    from ntm.runs import Run
+
+    run = Run(options.run)
+    task, (model, facts) = run.settings.task, run.load_model()
+    with reading_arguments():
+        recording = record(model, task, options.sequences, options.seed)
+    analysis = analysis_of(recording)
+    cost = evaluate(model, task, options.sequences, options.seed)
+    name = run.settings.model_name
+    if options.json:
+        known = {"model": name, "trained_sequences": facts.get("sequences")}
+        costs = {"mean_bits": cost.mean_bits, "perfect": cost.perfect}
+        print(json.dumps(known | costs | analysis.to_json(), indent=2))
+        return 0
+    print(f"{task.name}, {name}: {cost.mean_bits:.4f} bits per sequence, {_quality(cost)}.\n")
+    print(as_text(analysis))
+    return 0
+
+
+def _quality(cost: "Evaluation") -> str:
+    above = cost.bits_above_optimal
+    if above is None:
+        return f"{cost.perfect:.0%} of the sequences without a wrong bit"
+    return f"{above:.1f} above the optimum"

@@ -1,0 +1,92 @@
+"""What commands share: how they read arguments and print facts."""
+
+import argparse
+import importlib
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+AXES = ("length", "repeats", "items")
+
+
+class WrongCallError(Exception):
+    """The command cannot mean what was typed."""
+
+
+@contextmanager
+def reading_arguments() -> Iterator[None]:
+    """Within this, a value that the library refuses is the caller's mistake."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise WrongCallError(str(error)) from error
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """The option --json."""
+    parser.add_argument("--json", action="store_true", help="print nothing but JSON")
+
+
+def add_axes(parser: argparse.ArgumentParser) -> None:
+    """An option for the size along every axis that a task may have."""
+    for axis in AXES:
+        text = f"the {axis}, beyond the training range if you like"
+        parser.add_argument(f"--{axis}", type=int, help=text)
+    parser.add_argument(
+        "--memory-locations", type=int, metavar="N", help="enlarge the memory to N locations first"
+    )
+
+
+def axes_given(options: argparse.Namespace) -> dict[str, int]:
+    """The sizes that were given."""
+    given = {axis: getattr(options, axis) for axis in AXES}
+    return {axis: value for axis, value in given.items() if value is not None}
+
+
+def require_at_least_one(**options: int | None) -> None:
+    """Refuse counts below 1."""
+    for name, value in options.items():
+        if value is not None and value < 1:
+            given = name.replace("_", "-")
+            raise WrongCallError(f"--{given} must be at least 1; got {value}.")
+
+
+def print_facts(facts: dict[str, Any], as_json: bool) -> None:
+    """Print names and values, as a table or as JSON."""
+    if as_json:
+        print(json.dumps(facts, indent=2))
+        return
+    print_table([(name.replace("_", " "), _readable(value)) for name, value in facts.items()])
+
+
+def print_table(rows: Sequence[tuple[str, ...]], texts: int = 9) -> None:
+    """Print aligned columns; numbers, at the right, follow `texts` columns of words."""
+    from ntm.report.table import Table
+
+    print(Table("", (), rows, texts).as_text())
+
+
+def with_extra(module: str, what: str, extra: str) -> Any:
+    """A module that needs an extra of the package, or an error that says what to install."""
+    from ntm.runs import RunError
+
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise RunError(
+            f"{what} ({error}): pip install 'neural-turing-machines[{extra}]'"
+        ) from error
+
+
+def with_matplotlib(module: str) -> Any:
+    """A module that draws, or an error that says what to install."""
+    return with_extra(module, "Figures need matplotlib", "figures")
+
+
+def _readable(value: Any) -> str:
+    from ntm.common.fields import as_text
+
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return f"{value:,}" if type(value) is int else as_text(value)

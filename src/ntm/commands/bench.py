@@ -1,0 +1,49 @@
+"""ntm bench: speed, as ratios measured in one run."""
+
+import argparse
+import json
+import sys
+
+from ntm.bench import SECTIONS, run_bench
+
+HELP = "Speed, as ratios measured in one run"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `ntm bench`."""
+    add = parser.add_argument
+    add("--quick", action="store_true", help="fewer and shorter rounds: about a minute")
+    add(
+        "--only",
+        action="append",
+        choices=SECTIONS,
+        metavar="SECTION",
+        help=f"one of {', '.join(SECTIONS)}; may be given several times (default: all)",
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print nothing but JSON")
+    form.add_argument("--markdown", action="store_true", help="print tables for a document")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure, and print the results; a failure is an error for the caller to report."""
+    from ntm.bench import report
+    from ntm.bench.sections import QUICK, Effort
+    from ntm.report.display import Display
+
+    with Display(sys.stderr, keep=False) as display:
+
+        def note(text: str) -> None:
+            display.show(lambda: f"ntm bench: {text}", lambda: text)
+
+        effort = QUICK if arguments.quick else Effort()
+        results = run_bench(arguments.only or SECTIONS, effort, note)
+    if arguments.json:
+        print(json.dumps(results.to_json(), indent=2))
+    elif arguments.markdown:
+        print(report.as_markdown(results))
+    elif sys.stdout.isatty():
+        report.print_tables(results)
+    else:
+        print(report.as_text(results))
+    return 0

@@ -1,0 +1,52 @@
+"""ntm eval: measure a trained network on fresh sequences."""
+
+import argparse
+from pathlib import Path
+
+from ntm.commands.base import (
+    add_axes,
+    add_json,
+    axes_given,
+    print_facts,
+    reading_arguments,
+    require_at_least_one,
+)
+
+HELP = "Measure a trained network on fresh sequences"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `ntm eval`."""
+    add = parser.add_argument
+    add("run", type=Path, metavar="DIR", help="run folder")
+    add("--sequences", type=int, default=1000, help="how many sequences (default: 1000)")
+    add("--seed", type=int, default=1, help="decides the sequences (default: 1)")
+    add("--batch-size", type=int, default=100, help="sequences to run at a time (default: 100)")
+    add_axes(parser)
+    weights = parser.add_mutually_exclusive_group()
+    for name, text in (("best", "the best weights (the default)"), ("latest", "the newest")):
+        weights.add_argument(
+            f"--{name}", dest="weights", action="store_const", const=name, help=text
+        )
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print what the network costs."""
+    from ntm.evaluation import enlarged, evaluate
+    from ntm.runs import Run
+
+    run = Run(options.run)
+    axes = axes_given(options)
+    require_at_least_one(sequences=options.sequences, batch_size=options.batch_size)
+    model, facts = run.load_model(options.weights)
+    with reading_arguments():
+        task = run.settings.task.at(**axes)
+        model = enlarged(model, options.memory_locations)
+    evaluation = evaluate(model, task, options.sequences, options.seed, options.batch_size)
+    answer = {"task": task.name, "model": run.settings.model_name, **axes}
+    if options.memory_locations is not None:
+        answer["memory_locations"] = options.memory_locations
+    answer |= {"weights": facts["weights"], "trained_sequences": facts.get("sequences")}
+    print_facts(answer | {"seed": options.seed} | evaluation.to_json(), options.json)
+    return 0

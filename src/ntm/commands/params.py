@@ -1,0 +1,29 @@
+"""ntm params: the paper's tables of sizes, and ours beside them."""
+
+import argparse
+import json
+
+from ntm.commands.base import add_json, print_table
+
+HELP = "The paper's tables of sizes, and ours beside them"
+
+add_arguments = add_json
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the parameters of all fifteen networks."""
+    from ntm.paper.counts import NOTE, parameter_counts
+
+    rows = parameter_counts()
+    if options.json:
+        print(json.dumps(rows, indent=2))
+        return 0
+    names = ("task", "model", "paper", "ours")
+    cells = [(*(_text(row[name]) for name in names), f"{row['difference']:+,}") for row in rows]
+    print_table([(*names, "difference"), *cells], texts=2)
+    print(NOTE)
+    return 0
+
+
+def _text(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,72 @@
+"""ntm reproduce: all of the paper's section 4, in one report."""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ntm.commands.base import reading_arguments, require_at_least_one, with_matplotlib
+
+if TYPE_CHECKING:
+    from ntm.runs import Settings
+
+HELP = "All of the paper's section 4, in one report"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `ntm reproduce`."""
+    add = parser.add_argument
+    add("--out", type=Path, required=True, metavar="DIR", help="folder for runs and report")
+    add("--quick", action="store_true", help="short runs: all of it in a few minutes")
+    add("--seeds", type=int, default=1, metavar="K", help="runs per network, seeds 0 to K-1")
+    add(
+        "--tasks",
+        nargs="+",
+        metavar="TASK",
+        help="only these tasks (default: all that have an experiment)",
+    )
+    add("--models", nargs="+", metavar="MODEL", help="only these models (default: all)")
+    add("--workers", type=int, metavar="W", help="runs at a time (default: one per core)")
+    add(
+        "--runs",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="DIR",
+        help="take the runs in these folders; networks that have one are not trained",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Reproduce section 4; 1 if a run failed."""
+    with_matplotlib("matplotlib")
+    from ntm.common.text import duration
+    from ntm.report.display import Display
+    from ntm.report.measure import QUICK, Effort
+    from ntm.report.pipeline import STAGES, reproduce
+    from ntm.report.progress import Stages
+
+    wanted = _wanted(options)
+    started = time.monotonic()
+    with Display(sys.stdout, every=15) as display:
+        results, failures = reproduce(
+            wanted,
+            options.out,
+            taken=options.runs,
+            effort=QUICK if options.quick else Effort(),
+            workers=options.workers,
+            progress=Stages(STAGES, display),
+        )
+    print(f"Done in {duration(time.monotonic() - started)}. The report: {results.report}")
+    return 1 if failures else 0
+
+
+def _wanted(options: argparse.Namespace) -> list["Settings"]:
+    """The settings of the runs that the options mean."""
+    from ntm.paper import full_runs, quick_runs, select
+
+    require_at_least_one(seeds=options.seeds, workers=options.workers)
+    with reading_arguments():
+        networks = select(options.tasks, options.models)
+    return (quick_runs if options.quick else full_runs)(networks, options.seeds)

@@ -1,0 +1,75 @@
+"""ntm sweep: a grid of runs, here or on a Ray cluster."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ntm.commands.base import add_json, reading_arguments
+
+if TYPE_CHECKING:
+    from ntm.scale.jobs import Job, Outcome
+
+HELP = "Train a grid of runs, here or on a Ray cluster"
+FAILED, INTERRUPTED = 1, 130
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `ntm sweep`."""
+    add = parser.add_argument
+    add("file", type=Path, metavar="FILE", help="TOML: tasks, models, seeds, any setting as a list")
+    add("--out", type=Path, metavar="DIR", help="folder for the runs (default: runs/FILE's name)")
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument(
+        "--workers", type=int, metavar="N", help="processes on this machine (default: one per core)"
+    )
+    place.add_argument(
+        "--ray", metavar="ADDRESS", help="run on a Ray cluster: its address, or auto"
+    )
+    add("--list", action="store_true", help="list the runs and stop")
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the sweep, or go on with it; 0 if every run finished, 1 if one failed."""
+    from ntm.scale.grid import read_grid
+
+    with reading_arguments():  # nothing has begun
+        jobs = read_grid(options.file, options.out or Path("runs") / options.file.stem)
+        if options.list:
+            _print_jobs(jobs, options.json)
+            return 0
+        outcomes = _execute(jobs, options)
+    _print_outcomes(outcomes, options.json)
+    states = {outcome.state for outcome in outcomes}
+    return INTERRUPTED if "interrupted" in states else FAILED if "failed" in states else 0
+
+
+def _print_jobs(jobs: Sequence["Job"], as_json: bool) -> None:
+    if as_json:
+        listed = [{"folder": str(job.folder), "settings": job.settings.to_json()} for job in jobs]
+        print(json.dumps(listed, indent=2))
+        return
+    for job in jobs:
+        print(f"{job.folder}  {job.sequences:,} sequences")
+
+
+def _execute(jobs: Sequence["Job"], options: argparse.Namespace) -> list["Outcome"]:
+    from ntm.scale.execution import execute
+    from ntm.scale.table import RunsView
+
+    with RunsView(sys.stderr if options.json else sys.stdout) as view:
+        return execute(jobs, options.workers, options.ray, view.show)
+
+
+def _print_outcomes(outcomes: Sequence["Outcome"], as_json: bool) -> None:
+    from ntm.scale.summary import summarise
+    from ntm.scale.table import print_summary
+
+    summary = summarise(outcomes)
+    if as_json:
+        print(json.dumps(summary.to_json(), indent=2))
+    else:
+        print_summary(summary, sys.stdout)

@@ -1,0 +1,124 @@
+"""ntm train: train a network on a task."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ntm.commands.base import print_table, reading_arguments
+from ntm.commands.names import model_names, task_names
+
+if TYPE_CHECKING:
+    from ntm.runs import Settings
+    from ntm.training import Result
+
+HELP = "Train a network on a task"
+_TYPED = ("seed", "sequences", "batch_size", "starts", "engine")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `ntm train`."""
+    add = parser.add_argument
+    tasks, (model, *others) = task_names(), model_names()
+    add(
+        "task",
+        metavar="TASK",
+        nargs="?",
+        help=f"{', '.join(tasks)}, or a file that has one",
+    )
+    add("--model", help=f"{', '.join([model, *others])}, or a file (default: {model})")
+    add("--seed", help="decides the initial weights and all data (default: 1)")
+    add("--sequences", help="sequences to train on (default: as many as the task needs)")
+    add("--paper", action="store_true", help="the paper's own protocol, as far as it is known")
+    add("--batch-size", help="sequences per update (default: 1, as in the paper)")
+    add("--starts", help="initialisations to try; the best goes on (default: the task's own)")
+    add("--engine", help="auto, native or reference (default: auto)")
+    add("--run", type=Path, metavar="DIR", help="run folder (default: runs/TASK-MODEL-SEED)")
+    add("--resume", action="store_true", help="continue from the run folder's checkpoint")
+    add("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", help="any other setting")
+    add("--settings", action="store_true", help="list all settings of task and model, and stop")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Train, or continue a run; 128 + the signal that interrupted it."""
+    from ntm.training import make_progress, train
+    from ntm.training.parallel import check_shares, leads
+
+    with reading_arguments():
+        settings, folder = requested(options)
+        check_shares(settings.training.batch_size)
+    if options.settings:
+        _print_settings(settings)
+        return 0
+    result = train(settings, folder, resume=options.resume, progress=make_progress())
+    if leads():
+        print(_summary(result, folder))
+    return 0 if result.signal is None else 128 + result.signal
+
+
+def requested(options: argparse.Namespace) -> tuple["Settings", Path]:
+    """The settings and the folder that the options mean."""
+    from ntm.paper import paper_settings, settings_for
+    from ntm.runs import Run, run_name
+
+    typed = _typed_settings(options)
+    if options.task is None:
+        if not (options.resume and options.run):
+            known = ", ".join(task_names())
+            raise ValueError(f"Name a task: {known}; or resume a run: --run DIR --resume.")
+        return Run(options.run).settings.with_text(typed), options.run
+    preset = paper_settings if options.paper else settings_for
+    settings = preset(options.task, options.model or model_names()[0]).with_text(typed)
+    folder = options.run or Path("runs") / run_name(settings)
+    if options.resume and Run.exists(folder):
+        stored = Run(folder).settings
+        _require_same("task", settings.task.name, stored.task.name, folder)
+        if options.model is not None:
+            _require_same("model", settings.model_name, stored.model_name, folder)
+        settings = stored.with_text(typed)
+    return settings, folder
+
+
+def _require_same(name: str, given: str, stored: str, folder: Path) -> None:
+    if given != stored:
+        raise ValueError(f"The {name} of {folder} is {stored}, not {given}; choose another --run.")
+
+
+def _typed_settings(options: argparse.Namespace) -> dict[str, str]:
+    given = {f"training.{name}": getattr(options, name) for name in _TYPED}
+    typed = {key: value for key, value in given.items() if value is not None}
+    for pair in options.set:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise ValueError(f"--set takes SECTION.KEY=VALUE, such as task.bits=6; got {pair!r}.")
+        typed[key.strip()] = value
+    return typed
+
+
+def _print_settings(settings: "Settings") -> None:
+    from ntm.common.fields import as_text, documentation
+    from ntm.runs.settings import FOLLOWS_FROM_TASK, SECTIONS
+
+    for section in SECTIONS:
+        values = getattr(settings, section)
+        rows: list[tuple[str, ...]] = [
+            (f"{section}.{name}", as_text(getattr(values, name)), text)
+            for name, text in documentation(type(values)).items()
+            if name not in FOLLOWS_FROM_TASK
+        ]
+        if rows:
+            print_table(rows)
+            print()
+
+
+def _summary(result: "Result", folder: Path) -> str:
+    from ntm.common.text import duration
+
+    cost = "" if result.bits is None else f", {result.bits:.4f} bits per sequence at the end"
+    best = "" if result.best_bits is None else f", {result.best_bits:.4f} in the best validation"
+    following = f"ntm eval {folder}"
+    if result.ending in {"interrupted", "out of time"}:
+        following = f"ntm train --run {folder} --resume"
+    return (
+        f"{result.ending.capitalize()} after {result.sequences:,} sequences and "
+        f"{duration(result.seconds)}{cost}{best}. Next: {following}"
+    )

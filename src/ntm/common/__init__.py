@@ -1,0 +1,1 @@
+"""What every part may use: the standard library and nothing else is imported here."""

@@ -1,0 +1,180 @@
+"""Settings as dataclass fields. What a value may be is declared once; the rest follows from that.
+
+    bits: int = setting(8, "bits of one vector", at_least=1)
+
+The annotation says what kind of value it is: int, float, bool, str, a Literal, a tuple of one of
+them, or one of them or None. `check_fields` refuses other values, `parsed` reads a value that
+somebody typed, `as_text` writes it so that it can be typed, and the help is the command line's.
+"""
+
+import math
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, field, fields
+from functools import cache
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from ntm.common.text import unknown
+
+Rules = Mapping[str, Any]
+_NOTHING: Rules = {}
+_WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+_KINDS = {int: "an integer", float: "a finite number", bool: "true or false", str: "a word"}
+
+
+def setting(default: Any = MISSING, help: str = "", **rules: Any) -> Any:  # noqa: A002
+    """A field with its documentation and its bounds: `at_least`, `above`, `at_most`, `choices`.
+
+    choices: the words that a string may be, or a function that lists them.
+    """
+    return field(default=default, metadata={"help": help, **rules})
+
+
+def documentation(owner: type) -> dict[str, str]:
+    """What every setting of a dataclass means, by name."""
+    return {f.name: _as_heading(f.metadata.get("help", "")) for f in fields(owner)}
+
+
+def named_field(owner: type, section: str, name: str) -> Field[Any]:
+    """The field of that name, or an error with the names that come close."""
+    known = {f.name: f for f in fields(owner)}
+    if name not in known:
+        raise ValueError(unknown(f"setting of {section}", name, known))
+    return known[name]
+
+
+def check_fields(settings: Any) -> None:
+    """Refuse a dataclass with a value that its field does not allow, in a sentence."""
+    owner: Any = type(settings)
+    kinds = kinds_of(owner)
+    for f in fields(settings):
+        check_value(f.name, getattr(settings, f.name), kinds[f.name], f.metadata)
+
+
+def check_value(name: str, value: object, kind: Any, rules: Rules = _NOTHING) -> None:
+    """Refuse a value that is not of its kind, or breaks its bounds, in a sentence."""
+    if not any(_fits(value, option, rules) for option in _options(kind)):
+        raise ValueError(f"{name} must be {described(kind, rules)}, got {value!r}.")
+
+
+def check_order(low_name: str, low: int, high_name: str, high: int) -> None:
+    """Refuse a range that ends before it starts."""
+    if low > high:
+        raise ValueError(
+            f"{low_name} is {low} and {high_name} is {high}, an empty range; "
+            f"give a {high_name} of at least {low}."
+        )
+
+
+def parsed(owner: type, section: str, name: str, text: str) -> Any:
+    """The value of a setting that somebody typed."""
+    rules = named_field(owner, section, name).metadata
+    kind = kinds_of(owner)[name]
+    try:
+        value = _parsed(text.strip(), kind)
+    except ValueError as error:
+        wanted = described(kind, rules)
+        raise ValueError(f"{section}.{name} must be {wanted}, got {text!r}.") from error
+    check_value(f"{section}.{name}", value, kind, rules)
+    return value
+
+
+def as_text(value: Any) -> str:
+    """A value as somebody would type it."""
+    if isinstance(value, list | tuple):
+        return ",".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) or value is None else str(value)
+
+
+def described(kind: Any, rules: Rules = _NOTHING) -> str:
+    """What a setting may be, in words: an integer of at least 1, or none."""
+    words = [_described(option, rules) for option in _options(kind)]
+    return ", or ".join(word for word in words if word)
+
+
+@cache
+def kinds_of(owner: Any) -> dict[str, Any]:
+    """The annotation of every setting of a dataclass."""
+    return get_type_hints(owner)
+
+
+def _options(kind: Any) -> tuple[Any, ...]:
+    return get_args(kind) if get_origin(kind) in {Union, types.UnionType} else (kind,)
+
+
+def _fits(value: Any, kind: Any, rules: Rules) -> bool:
+    if get_origin(kind) is Literal:
+        return isinstance(value, str) and value in get_args(kind)
+    if get_origin(kind) is tuple:
+        member = get_args(kind)[0]
+        return isinstance(value, tuple) and all(_fits(part, member, _NOTHING) for part in value)
+    if kind is float:
+        # bool is a subclass of int, and an int serves as a float: compare the types themselves.
+        return type(value) in {int, float} and math.isfinite(value) and _within(value, rules)
+    if kind is int:
+        return type(value) is int and _within(value, rules)
+    if kind is types.NoneType:
+        return value is None
+    return kind not in _KINDS or (type(value) is kind and value in _choices(rules, value))
+
+
+def _within(value: float, rules: Rules) -> bool:
+    return bool(
+        value >= rules.get("at_least", -math.inf)
+        and value > rules.get("above", -math.inf)
+        and value <= rules.get("at_most", math.inf)
+    )
+
+
+def _choices(rules: Rules, *otherwise: Any) -> tuple[Any, ...]:
+    choices = rules.get("choices", otherwise)
+    return tuple(choices() if callable(choices) else choices)
+
+
+def _described(kind: Any, rules: Rules) -> str:
+    choices = get_args(kind) if get_origin(kind) is Literal else _choices(rules)
+    if choices:
+        return " or ".join(map(repr, choices))
+    if get_origin(kind) is tuple:
+        return f"{_KINDS[get_args(kind)[0]]} or several, separated by commas"
+    if kind is types.NoneType:
+        return "none"
+    return f"{_KINDS.get(kind, str(kind))}{_bounds(rules) if kind in {int, float} else ''}"
+
+
+def _bounds(rules: Rules) -> str:
+    if "at_least" in rules and "at_most" in rules:
+        return f" from {rules['at_least']} to {rules['at_most']}"
+    words = {"at_least": "of at least", "above": "above", "at_most": "of at most"}
+    return "".join(f" {word} {rules[name]}" for name, word in words.items() if name in rules)
+
+
+def _parsed(text: str, kind: Any) -> Any:
+    options = [option for option in _options(kind) if option is not types.NoneType]
+    if len(options) < len(_options(kind)) and text.lower() == "none":
+        return None
+    if get_origin(options[0]) is tuple:
+        values = text.strip("()[] ").rstrip(", ").split(",")
+        return tuple(_parsed(value.strip(), get_args(options[0])[0]) for value in values)
+    parsers: dict[Any, Callable[[str], Any]] = {bool: _truth, int: _whole_number, float: float}
+    return parsers.get(options[0], str)(text)
+
+
+def _truth(text: str) -> bool:
+    if text.lower() not in _WORDS:
+        raise ValueError
+    return _WORDS[text.lower()]
+
+
+def _whole_number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        number = float(text)  # 1e6 is a usual way to write a million
+        if not number.is_integer():
+            raise
+        return int(number)
+
+
+def _as_heading(text: str) -> str:
+    return text[:1].upper() + text[1:].removesuffix(".")

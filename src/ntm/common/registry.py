@@ -1,0 +1,138 @@
+"""Registries: what there is by name, the package's own and what others bring.
+
+Another package brings its own by an entry point, whose name is the entry's:
+
+    [project.entry-points."ntm.tasks"]
+    reverse = "my_package.reverse:Reverse"
+
+A file of Python brings what it registers when it is loaded. Both are imported when they are needed.
+"""
+
+import hashlib
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterator, MutableMapping
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Generic, TypeVar
+
+from ntm.common.text import unknown
+
+Entry = TypeVar("Entry")
+_FROM_FILE = "ntm_file_"
+
+
+class Registry(MutableMapping[str, Entry], Generic[Entry]):
+    """Entries by name, those of entry points included.
+
+    what: what an entry is called in errors.
+    group: the entry points that bring more.
+    """
+
+    def __init__(self, what: str, group: str) -> None:
+        self._what, self._group = what, group
+        self._entries: dict[str, Entry] = {}
+        self._complete = False
+
+    def add(self, name: str, entry: Entry) -> Entry:
+        """Register an entry. The same definition, run again as in a notebook, replaces itself."""
+        known = self._entries.get(name, entry)
+        if _definition(known) != _definition(entry):
+            raise ValueError(
+                f"The name {name!r} belongs to {'.'.join(_definition(known))}; "
+                f"give {_definition(entry)[1]} a name of its own."
+            )
+        self._entries[name] = entry
+        return entry
+
+    def find(self, name: str | None, source: str | None = None) -> Entry:
+        """The entry of that name, or an error with the names that come close.
+
+        name: a name, or a file of Python that registers one entry.
+        source: what `source_of` said of it, to be imported if the name is not known.
+        """
+        if name is not None and name.endswith(".py"):
+            return self._only_one_of(load_file(name))
+        if name not in self and source is not None:
+            _import(source, f"{self._what} {name!r}")
+        if name not in self:
+            raise ValueError(unknown(self._what, str(name), self))
+        return self[str(name)]
+
+    def _only_one_of(self, module: ModuleType) -> Entry:
+        found = [e for e in self.values() if _definition(e)[0] == module.__name__]
+        if len(found) != 1:
+            raise ValueError(
+                f"{module.__file__} must register one {self._what}; it registers {len(found)}."
+            )
+        return found[0]
+
+    def _load(self) -> None:
+        if self._complete:
+            return
+        self._complete = True  # before the imports, which may ask for entries
+        for point in entry_points(group=self._group):
+            self._entries.setdefault(point.name, point.load())
+
+    def __getitem__(self, name: str) -> Entry:
+        self._load()
+        return self._entries[name]
+
+    def __setitem__(self, name: str, entry: Entry) -> None:
+        self._entries[name] = entry
+
+    def __delitem__(self, name: str) -> None:
+        del self._entries[name]
+
+    def __iter__(self) -> Iterator[str]:
+        self._load()
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        self._load()
+        return len(self._entries)
+
+
+def load_file(path: str | Path) -> ModuleType:
+    """Import a file of Python, once."""
+    path = Path(path).resolve()
+    name = f"{_FROM_FILE}{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    if not path.is_file():
+        raise ValueError(f"There is no file {path}.")
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def source_of(entry: Any) -> str | None:
+    """Where an entry that is not the package's own comes from: a file, or a module to import."""
+    module = _definition(entry)[0]
+    if module.startswith(_FROM_FILE):
+        return str(sys.modules[module].__file__)
+    return None if module.partition(".")[0] in {"ntm", "__main__"} else module
+
+
+def _import(source: str, what: str) -> None:
+    try:
+        load_file(source) if source.endswith(".py") else importlib.import_module(source)
+    except (ImportError, ValueError) as error:
+        raise ValueError(
+            f"The {what} comes from {source}, which cannot be imported ({error}); put it back, or "
+            f"install it."
+        ) from error
+
+
+def _definition(entry: Any) -> tuple[str, str]:
+    kind = entry if isinstance(entry, type) else type(entry)
+    return kind.__module__, kind.__qualname__

@@ -1,0 +1,239 @@
+"""The LSTM that the paper compares with, behind the same call as the NTM.
+
+The widths of the paper's table of sizes fit exactly one wiring: the input goes into every layer,
+every layer goes into the output, each gate has one bias, and the initial hidden and cell states are
+learned.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self, overload
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+
+from ntm import checks, forms
+from ntm.cell import described, make_storable
+from ntm.common.fields import check_fields, setting
+from ntm.forms import Lengths, Sequences
+from ntm.models.family import Family, Model, register
+from ntm.models.lstm_step import BaselineStep
+from ntm.models.step import TwoPartStep
+
+
+@dataclass(frozen=True)
+class LSTMConfig:
+    """The sizes of an `LSTMBaseline`. Equal configs have interchangeable `state_dict`s."""
+
+    input_size: int = setting(help="channels of the input at every step", at_least=1)
+    output_size: int = setting(help="channels of the output (logits) at every step", at_least=1)
+    hidden_size: int = setting(256, "hidden units of each layer", at_least=1)
+    layers: int = setting(3, "stacked layers", at_least=1)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+class LSTMState(NamedTuple):
+    """All that one step hands to the next. Every tensor's first axis is the batch."""
+
+    hidden: Tensor  # (batch, layers, hidden_size)
+    cell: Tensor  # (batch, layers, hidden_size)
+
+    def detach(self) -> "LSTMState":
+        """The same state without its history, for truncated backpropagation through time."""
+        return LSTMState(self.hidden.detach(), self.cell.detach())
+
+    def to(self, *args: Any, **kwargs: Any) -> "LSTMState":
+        """The same state on another device or in another dtype; the arguments of Tensor.to."""
+        return LSTMState(self.hidden.to(*args, **kwargs), self.cell.to(*args, **kwargs))
+
+    def __repr__(self) -> str:
+        return described(self)
+
+
+make_storable(LSTMState)
+
+
+class LSTMBaseline(nn.Module):
+    """A stack of LSTM layers wired like the paper's baseline.
+
+        net = LSTMBaseline(input_size=9, output_size=8, hidden_size=256)
+        logits, state = net(x)                    # x: (time, batch, input_size)
+        logits, state = net(x, state)             # goes on where it stopped
+        logits, state = net(x, lengths=lengths)   # mixed lengths, (batch,) integers
+
+    The outputs are logits: train with `binary_cross_entropy_with_logits`.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        output_size: int,
+        hidden_size: int = 256,
+        layers: int = 3,
+        *,
+        batch_first: bool = False,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__()
+        self.config = LSTMConfig(input_size, output_size, hidden_size, layers)
+        self.batch_first = batch_first
+        # A constant 1 joins the input; its weights are the biases. nn.LSTM would keep two per gate.
+        below = [input_size + 1] + [input_size + 1 + hidden_size] * (layers - 1)
+        self.layers = nn.ModuleList([nn.LSTM(inputs, hidden_size, bias=False) for inputs in below])
+        self.output = nn.Linear(layers * hidden_size, output_size)
+        self.start_hidden = nn.Parameter(torch.empty(layers, hidden_size))
+        self.start_cell = nn.Parameter(torch.empty(layers, hidden_size))
+        self.reset_parameters()
+        self.to(device=device, dtype=dtype)
+
+    @classmethod
+    def from_config(cls, config: LSTMConfig, *, batch_first: bool = False) -> Self:
+        """The network that a config describes, freshly initialised."""
+        return cls(**vars(config), batch_first=batch_first)
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        """The weights of torch.nn.LSTM, Glorot-uniform outputs; biases and start state zero."""
+        bound = self.config.hidden_size**-0.5
+        for layer in self.layers:
+            for weight in layer.parameters():
+                nn.init.uniform_(weight, -bound, bound)
+            layer.get_parameter("weight_ih_l0")[:, self.config.input_size].zero_()
+        nn.init.xavier_uniform_(self.output.weight)
+        for parameter in (self.output.bias, self.start_hidden, self.start_cell):
+            nn.init.zeros_(parameter)
+
+    def initial_state(self, batch_size: int) -> LSTMState:
+        """The learned state before the first step, for `batch_size` sequences."""
+        checks.require_positive("batch_size", batch_size)
+        return self._start(batch_size)
+
+    def _start(self, batch_size: int) -> LSTMState:
+        return LSTMState(
+            self.start_hidden.expand(batch_size, -1, -1), self.start_cell.expand(batch_size, -1, -1)
+        )
+
+    @overload
+    def forward(
+        self, x: Tensor, state: LSTMState | None = None, lengths: Lengths = None
+    ) -> tuple[Tensor, LSTMState]: ...
+
+    @overload
+    def forward(
+        self, x: PackedSequence, state: LSTMState | None = None
+    ) -> tuple[PackedSequence, LSTMState]: ...
+
+    @forms.in_own_precision
+    def forward(
+        self, x: Sequences, state: LSTMState | None = None, lengths: Lengths = None
+    ) -> tuple[Sequences, LSTMState]:
+        """Run the sequences of a batch.
+
+        x: (time, batch, input_size), or (batch, time, input_size) with `batch_first`. Also one
+            sequence, (time, input_size), whose state has no batch axis, and a PackedSequence.
+        state: where to go on from; None starts afresh from the learned start.
+        lengths: steps of each sequence. What lies beyond changes no output, gradient or final
+            state; the outputs there are zero.
+
+        Returns the logits, shaped like x with output_size channels, and the state after each
+        sequence's last step. They have the parameters' dtype, under autocast too.
+        """
+        seen, start, lengths = self._prepared(x, state, lengths)
+        if lengths is None or bool((lengths == seen.shape[0]).all()):
+            logits, final = self._run(seen, start)
+        else:
+            logits, final = self._run_mixed(seen, start, lengths)
+        return forms.as_given(x, logits, final, self.batch_first)
+
+    def extra_repr(self) -> str:
+        """The sizes, for `print(net)`."""
+        c = self.config
+        parameters = sum(parameter.numel() for parameter in self.parameters())
+        return (
+            f"{c.input_size} in, {c.output_size} out, {c.layers} layers of {c.hidden_size}, "
+            f"{parameters:,} parameters"
+        )
+
+    def _run(
+        self,
+        x: Tensor,
+        state: LSTMState,
+        arranged: Callable[[Tensor], Tensor | PackedSequence] = lambda values: values,
+    ) -> tuple[Tensor, LSTMState]:
+        """All layers; `arranged` gives each layer's input the form that nn.LSTM is to see."""
+        seen = torch.cat([x, x.new_ones(*x.shape[:-1], 1)], dim=-1)
+        outputs: list[Tensor] = []
+        after: list[tuple[Tensor, Tensor]] = []
+        for layer, h, c in zip(self.layers, *(s.unbind(1) for s in state), strict=True):
+            inputs = arranged(torch.cat([seen, *outputs[-1:]], dim=-1))
+            output, (h, c) = layer(inputs, (h[None].contiguous(), c[None].contiguous()))
+            outputs.append(output.data if isinstance(output, PackedSequence) else output)
+            after.append((h[0], c[0]))
+        logits = self.output(torch.cat(outputs, dim=-1))
+        return logits, LSTMState(*(torch.stack(parts, dim=1) for parts in zip(*after, strict=True)))
+
+    def _run_mixed(self, x: Tensor, state: LSTMState, lengths: Tensor) -> tuple[Tensor, LSTMState]:
+        """Sequences of different lengths, packed so that no padding is ever computed."""
+        # Packing refuses empty sequences: they run one step on zeros, and the result is dropped.
+        empty = (lengths == 0)[:, None]
+        x = torch.where(empty, torch.zeros_like(x), x)
+        packed = pack_padded_sequence(x, lengths.clamp(min=1).cpu(), enforce_sorted=False)
+        values, after = self._run(packed.data, state, lambda data: packed._replace(data=data))
+        logits, _ = pad_packed_sequence(packed._replace(data=values), total_length=x.shape[0])
+        kept = (
+            torch.where(empty[..., None], old, new) for old, new in zip(state, after, strict=True)
+        )
+        return torch.where(empty, torch.zeros_like(logits), logits), LSTMState(*kept)
+
+    def _prepared(
+        self, x: Sequences, state: object, lengths: Lengths
+    ) -> tuple[Tensor, LSTMState, Tensor | None]:
+        """Arguments checked, as a padded batch, time first, the state filled in."""
+        checks.require_input(x, self.config.input_size, self.batch_first, self.start_cell)
+        seen, lengths = forms.padded(x, lengths, self.batch_first)
+        steps, batch_size = seen.shape[:2]
+        lengths = checks.checked_lengths(lengths, batch_size, steps, seen.device)
+        checks.require_finite(seen, lengths)
+        if state is None:
+            return seen, self._start(batch_size), lengths
+        alone = forms.is_unbatched(x)
+        start = self._checked(state, None if alone else batch_size)
+        if alone:
+            start = LSTMState(start.hidden.unsqueeze(0), start.cell.unsqueeze(0))
+        return seen, start, lengths
+
+    def _checked(self, state: object, batch_size: int | None) -> LSTMState:
+        if not isinstance(state, LSTMState):
+            raise TypeError(
+                f"state must be the LSTMState that a call or initial_state returned, got "
+                f"{type(state).__name__}."
+            )
+        shape = self.start_cell.shape
+        for name, tensor in state._asdict().items():
+            checks.require_part(f"state.{name}", tensor, tuple(shape), batch_size, self.start_cell)
+        return state
+
+
+class LSTMFamily(Family):
+    """The LSTM that the paper compares with."""
+
+    config = LSTMConfig
+
+    def build(self, config: LSTMConfig, initialisation: object, engine: str) -> LSTMBaseline:
+        """The network that a config describes, freshly initialised."""
+        return LSTMBaseline.from_config(config)
+
+    def step(self, model: Model, optimiser: Any) -> TwoPartStep:
+        """A step of padded batches, with the native engine's update where there is one."""
+        return BaselineStep(model, optimiser)
+
+    def runs_on(self, model: Model) -> str:
+        """What runs the model, in words."""
+        return "torch.nn.LSTM"
+
+
+register(LSTMFamily("lstm", "LSTM", "#D55E00"))

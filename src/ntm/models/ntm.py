@@ -1,0 +1,64 @@
+"""The Neural Turing Machine with its two controllers, as families."""
+
+import math
+from typing import Any
+
+from torch import Tensor
+
+from ntm import engine
+from ntm.config import Initialisation, NTMConfig
+from ntm.layer import NTM
+from ntm.models.family import Family, register
+from ntm.models.native_step import NativeStep
+from ntm.models.step import TorchStep, TwoPartStep
+from ntm.trace import Trace
+
+
+class NTMFamily(Family):
+    """A kind of NTM. Another kind overrides `build`, and perhaps `config`."""
+
+    config = NTMConfig
+    initialisation = Initialisation
+    has_memory = True
+
+    def build(self, config: NTMConfig, initialisation: Initialisation, engine: str) -> NTM:
+        """The network that a config describes, freshly initialised."""
+        return NTM.from_config(config, initialisation, engine=engine)
+
+    def runs_on(self, model: Any) -> str:
+        """The engine, and why it was chosen."""
+        choice = _choice(model)
+        return f"{choice.name} engine ({choice.reason.rstrip('.')})"
+
+    def step(self, model: Any, optimiser: Any) -> TwoPartStep:
+        """The native engine's step, where that engine runs the model."""
+        kind = NativeStep if _choice(model).name == "native" else TorchStep
+        return kind(model, optimiser)
+
+    def bound_backward(self, model: Any, limit: float | None) -> None:
+        """Bound what flows back through the controller and the heads at every step."""
+        model.backward_clip = math.inf if limit is None else limit
+
+    def trace(
+        self, model: Any, x: Tensor, lengths: Tensor | None = None, *, memory: bool = False
+    ) -> Trace:
+        """Everything that the heads do."""
+        trace: Trace = model.trace(x, lengths=lengths, memory=memory)
+        return trace
+
+    def enlarged(self, model: Any, memory_locations: int) -> NTM:
+        """The same network with more memory locations."""
+        larger: NTM = model.resized(memory_locations)
+        return larger
+
+
+def _choice(model: NTM) -> engine.Choice:
+    like = model.start.memory
+    return engine.choose(model.engine, like.device, like.dtype, model)
+
+
+# Okabe and Ito's colours, which stay apart under every common colour blindness.
+register(
+    NTMFamily("ntm-ff", "NTM, feedforward controller", "#0072B2", {"controller": "feedforward"})
+)
+register(NTMFamily("ntm-lstm", "NTM, LSTM controller", "#009E73", {"controller": "lstm"}))

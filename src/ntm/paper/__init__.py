@@ -1,0 +1,41 @@
+"""The paper's section 4: an experiment per task, and the settings that experiments give a run.
+
+    for experiment in experiments():
+        print(experiment.title, [case_name(case) for case in experiment.cases])
+
+`ntm.paper.experiment` documents what an experiment says; docs/tasks.md shows how to add one.
+"""
+
+from ntm.paper.experiment import Experiment, FigureSpec, Goal, Plan, case_name
+from ntm.paper.reading import read_experiment
+from ntm.paper.registry import experiment_of, experiments, register_experiment
+from ntm.paper.settings import (
+    PaperNetwork,
+    full_runs,
+    paper_network,
+    paper_settings,
+    paper_tables,
+    quick_runs,
+    select,
+    settings_for,
+)
+
+__all__ = [
+    "Experiment",
+    "FigureSpec",
+    "Goal",
+    "PaperNetwork",
+    "Plan",
+    "case_name",
+    "experiment_of",
+    "experiments",
+    "full_runs",
+    "paper_network",
+    "paper_settings",
+    "paper_tables",
+    "quick_runs",
+    "read_experiment",
+    "register_experiment",
+    "select",
+    "settings_for",
+]

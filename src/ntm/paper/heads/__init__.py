@@ -1,0 +1,1 @@
+"""What the paper says of the heads on its tasks, measured."""

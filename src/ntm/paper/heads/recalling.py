@@ -1,0 +1,189 @@
+"""Section 4.3: does the read head look up the queried item and step on to the next?"""
+
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+
+from ntm.evaluation import weightings
+from ntm.evaluation.findings import Analysis, Finding, choose, head_pairs, summarised
+from ntm.evaluation.recording import Recording
+from ntm.evaluation.weightings import SHIFT, Array, Flags, Integers, Track, at_steps, mean
+from ntm.paper.heads.copying import TIMINGS, Use
+from ntm.tasks import AssociativeRecall
+
+
+class Lists(NamedTuple):
+    """When a sequence of associative recall shows what: steps, counted from zero."""
+
+    period: int  # steps from one item delimiter to the next
+    items: Integers  # how many items there are, (batch,)
+    queried: Integers  # which of them is the query, (batch,)
+    answer: Integers  # the step of the first answer, (batch,)
+
+    @property
+    def delimiter(self) -> Integers:
+        """The delimiter between the queried item and the answer, (batch,)."""
+        return (self.queried + 1) * self.period
+
+    @property
+    def vectors(self) -> Integers:
+        """The vectors of the item that is the answer, (item_length, batch)."""
+        return self.delimiter + np.arange(1, self.period)[:, None]
+
+
+def lists(recording: Recording) -> Lists:
+    """Where the items, the query and the answer of every sequence are."""
+    task = recording.task
+    if not isinstance(task, AssociativeRecall):
+        raise TypeError(f"The task is {task.name}; it must be associative-recall.")
+    period, inside_item = task.item_length + 1, np.arange(1, task.item_length + 1)[:, None]
+    items = recording.channel("item").sum(axis=0).astype(int)
+    bits = recording.trace.inputs[:, :, : task.bits]
+    query = at_steps(bits, items * period + inside_item)
+    starts = [np.where(item < items, item * period, 0) for item in range(items.max())]
+    same = [(at_steps(bits, start + inside_item) == query).all(axis=(0, 2)) for start in starts]
+    return Lists(period, items, np.argmax(same, axis=0), recording.answer_start)
+
+
+class Lookup(NamedTuple):
+    """Two heads, and when the reader must be where the writer was."""
+
+    plan: Lists
+    writer: Track
+    reader: Track
+    write_step: Integers  # when the answer's vectors were written, (item_length, batch)
+    read_step: Integers  # when they were read, (item_length, batch)
+    locations: int
+
+    @property
+    def jump(self) -> Integers:
+        """The last step, from the query to the first read, at which content decided: (1, batch).
+
+        Where there is none, the first read.
+        """
+        step = np.arange(len(self.reader.mode))[:, None]
+        query, arrival = self.plan.items * self.plan.period, self.read_step[:1]
+        candidates = (self.reader.mode != SHIFT) & (step >= query) & (step <= arrival)
+        last = len(candidates) - 1 - candidates[::-1].argmax(axis=0)
+        return np.where(candidates.any(axis=0), last, arrival)
+
+    @property
+    def match(self) -> Array:
+        """The location that the key matched best at the jump, (1, batch)."""
+        return at_steps(self.reader.match, self.jump)
+
+    @property
+    def hits(self) -> Array:
+        """Whether each vector was read where it was written, (item_length, batch)."""
+        written = at_steps(self.writer.place, self.write_step)
+        return weightings.equal(at_steps(self.reader.place, self.read_step), written)
+
+
+def analyse_recalling(recording: Recording) -> Analysis:
+    """Does the network run the paper's program for associative recall?"""
+    uses = itertools.product(head_pairs(recording.trace), TIMINGS)
+    (pair, timing), recording = choose(
+        recording, uses, lambda part, use: mean(follow(part, use).hits)
+    )
+    lookup = follow(recording, (pair, timing))
+    findings = [
+        Finding(
+            "reads where the answer was written",
+            "the controller reads from contiguous locations that each store the time slices",
+            mean(lookup.hits),
+            "vectors of the answer read at the very location to which they were written",
+            {"timing": timing},
+        ),
+        _shifted_by_one(lookup),
+        _what_matches(lookup),
+        _which_key(lookup),
+    ]
+    chosen_for = "the pair that reads most often where the answer was written"
+    return summarised(recording, pair, chosen_for, findings, _phases(recording, lookup))
+
+
+def follow(recording: Recording, use: Use) -> Lookup:
+    """What two heads do about the answer, given when they write and read."""
+    (write_head, read_head), timing = use
+    plan, trace, (delay, lead) = lists(recording), recording.trace, TIMINGS[timing]
+    return Lookup(
+        plan,
+        weightings.track(trace, "write", write_head),
+        weightings.track(trace, "read", read_head),
+        plan.vectors + delay,
+        plan.answer + np.arange(plan.period - 1)[:, None] - lead,
+        trace.read_weightings.shape[-1],
+    )
+
+
+def _shifted_by_one(lookup: Lookup) -> Finding:
+    mode = at_steps(lookup.reader.mode, lookup.jump)
+    place = at_steps(lookup.reader.place, lookup.jump)
+    way = weightings.displacement(lookup.match, place, lookup.locations)
+    return Finding(
+        "lands one past the match",
+        "a content-based lookup that produces a weighting that is shifted by one",
+        mean((mode == weightings.CONTENT_THEN_SHIFT) & (np.abs(way) == 1)),
+        "lookups that land next to the location that matches the key, by content then shift",
+        {
+            "by_content": mean(mode != SHIFT),
+            "mean_way": mean(way),
+            "steps_before_the_first_read": mean(lookup.read_step[:1] - lookup.jump),
+        },
+    )
+
+
+def _what_matches(lookup: Lookup) -> Finding:
+    """Which step last wrote to the location that the key matches."""
+    steps = np.arange(len(lookup.writer.place))[:, None]
+    wrote = (lookup.writer.place == lookup.match) & (steps < lookup.jump)
+    last = np.where(wrote.any(axis=0), len(wrote) - 1 - wrote[::-1].argmax(axis=0), -1)
+    after, period = last - lookup.plan.delimiter, lookup.plan.period
+    shares = {
+        "delimiter_after_the_queried_item": after == 0,
+        "queried_item": (after < 0) & (after > -period),
+        "answer": (after > 0) & (after < period),
+        "never_written": last < 0,
+    }
+    numbers = {name: float(flags.mean()) for name, flags in shares.items()}
+    return Finding(
+        "matches what was stored at the delimiter",
+        "when each item delimiter is presented, the controller writes a compressed representation",
+        numbers["delimiter_after_the_queried_item"],
+        "lookups that match the location written at the delimiter after the queried item",
+        numbers,
+    )
+
+
+def _which_key(lookup: Lookup) -> Finding:
+    """Compare the key of the lookup with what was added at every delimiter that ends an item."""
+    plan = lookup.plan
+    ends = np.arange(1, plan.items.max())[:, None]
+    steps = np.where(ends < plan.items, ends * plan.period, -1)
+    added = at_steps(lookup.writer.vector, steps)
+    similarity = weightings.cosine(added, at_steps(lookup.reader.key, lookup.jump))
+    own = ends == plan.queried + 1
+    closest = np.nan_to_num(similarity, nan=-2).argmax(axis=0) == plan.queried
+    return Finding(
+        "recomputes the key",
+        "the key used for content-lookup corresponds to the vector that was added",
+        float(closest.mean()),
+        "lookups whose key is closer to the vector added there than at any other delimiter",
+        {
+            "similarity": mean(np.where(own, similarity, np.nan)),
+            "similarity_to_others": mean(np.where(own, np.nan, similarity)),
+        },
+    )
+
+
+def _phases(recording: Recording, lookup: Lookup) -> dict[str, Flags]:
+    step = np.arange(len(recording.scored))[:, None]
+    first, last = lookup.read_step[0], lookup.read_step[-1]
+    query = lookup.plan.items * lookup.plan.period
+    return {
+        "list": step < query,
+        "query": (step >= query) & (step < first),
+        "first read of the answer": step == first,
+        "other reads": (step > first) & (step <= last),
+    }

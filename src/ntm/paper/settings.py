@@ -1,0 +1,146 @@
+"""From experiments to settings: the paper's three tables, its protocol, and ours.
+
+The tables print parameter counts that fit other input and output widths, and more shifts, than the
+text describes. `paper_tables` is at those widths, so that sizes can be compared; `paper_settings`
+trains at the text's, with each task's default encoding and three shifts.
+
+`settings_for` is what `ntm train` uses: the same networks, trained until they have learned.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ntm.common.text import unknown
+from ntm.models import MODELS, family
+from ntm.models.family import ModelConfig
+from ntm.paper.experiment import Experiment, Plan, Widths
+from ntm.paper.registry import experiment_of, experiments
+from ntm.runs import OptimiserSettings, Settings, TrainingSettings
+from ntm.tasks import TASKS, Task
+
+_QUICK_REPORTS = 20
+
+
+@dataclass(frozen=True)
+class PaperNetwork:
+    """A row of one of the paper's tables."""
+
+    task: str
+    model: str
+    config: ModelConfig
+    """Sizes, at the widths and shifts that the printed parameter count implies."""
+    learning_rate: float
+    parameters: int
+    """The parameter count that the paper prints."""
+
+
+def paper_tables() -> list[PaperNetwork]:
+    """The rows of the paper's three tables: one table per model, one row per task."""
+    return [
+        PaperNetwork(
+            experiment.task,
+            model,
+            _config(model, plan, experiment.widths),
+            plan.learning_rate,
+            plan.parameters,
+        )
+        for model in MODELS
+        for experiment in experiments()
+        if (plan := experiment.networks.get(model)) and plan.parameters and experiment.widths
+    ]
+
+
+def paper_network(task: str, model: str) -> PaperNetwork | None:
+    """The row for a task and a model; None if the paper has none."""
+    rows = (row for row in paper_tables() if (row.task, row.model) == (task, model))
+    return next(rows, None)
+
+
+def paper_settings(task: str | Task, model: str = "ntm-ff") -> Settings:
+    """The paper's own settings for a task and a model; a task of yours gets those of copy.
+
+    How the weights begin, which the paper does not say, is ours.
+    """
+    return _settings(task, model)[0]
+
+
+def settings_for(task: str | Task, model: str = "ntm-ff") -> Settings:
+    """The settings that we train a network with; the baseline's are the paper's."""
+    settings, plan = _settings(task, model)
+    return settings.with_(**plan.tuned)
+
+
+def select(
+    tasks: Iterable[str] | None = None, models: Iterable[str] | None = None
+) -> list[tuple[str, str]]:
+    """Tasks and models of the experiments, in their order; None means all."""
+    tasks = None if tasks is None else [TASKS.find(task).name for task in tasks]
+    models = None if models is None else [family(model).name for model in models]
+    chosen = _known("task with an experiment", tasks, [e.task for e in experiments()])
+    return [(task, model) for task in chosen for model in _known("model", models, MODELS)]
+
+
+def full_runs(networks: Iterable[tuple[str, str]], seeds: int = 1) -> list[Settings]:
+    """The settings of `ntm train` for these tasks and models, for seeds 0 to seeds - 1."""
+    if seeds < 1:
+        raise ValueError(f"seeds must be at least 1; got {seeds}.")
+    return [
+        settings_for(*network).with_(training={"seed": seed})
+        for network in networks
+        for seed in range(seeds)
+    ]
+
+
+def quick_runs(networks: Iterable[tuple[str, str]], seeds: int = 1) -> list[Settings]:
+    """The same trained for a few minutes in all: too short for the paper's results."""
+    return [settings.with_(training=_quick(settings)) for settings in full_runs(networks, seeds)]
+
+
+def _quick(settings: Settings) -> dict[str, Any]:
+    plan = _plan(experiment_of(settings.task.name), settings.model_name)
+    return {
+        "sequences": plan.quick,
+        "batch_size": plan.quick_batch,
+        "report_every": plan.quick // _QUICK_REPORTS,
+        "validate_every": plan.quick // 4,
+        "checkpoint_seconds": 10.0,
+    }
+
+
+def _known(what: str, names: Iterable[str] | None, known: Iterable[str]) -> list[str]:
+    """The names in the order of `known`, each of which must be one."""
+    known = list(known)
+    wanted = known if names is None else list(names)
+    for name in wanted:
+        if name not in known:
+            raise ValueError(unknown(what, name, known))
+    return [name for name in known if name in wanted]
+
+
+def _settings(task: str | Task, model: str) -> tuple[Settings, Plan]:
+    if isinstance(task, str):
+        task = TASKS.find(task)()
+    model = family(model).name
+    experiment = experiment_of(task.name)
+    plan = _plan(experiment, model)
+    config = _config(model, plan, Widths(task.input_size, task.output_size, (-1, 0, 1)))
+    rate = OptimiserSettings(learning_rate=plan.learning_rate)
+    settings = Settings(task, config, rate, TrainingSettings(sequences=experiment.sequences))
+    return settings.with_(initialisation=plan.start), plan
+
+
+def _plan(experiment: Experiment, model: str) -> Plan:
+    """How a model is trained on a task: as its experiment says, or else as on the first, copy."""
+    if model in experiment.networks:
+        return experiment.networks[model]
+    known = experiments()[0].networks
+    simplest = next(iter(known.values())).tuned
+    plan = known.get(model, Plan(tuned=simplest))
+    return replace(plan, tuned=simplest if plan.tuned else {})
+
+
+def _config(model: str, plan: Plan, widths: Widths) -> ModelConfig:
+    kind = family(model)
+    shifts = {"shifts": widths.shifts} if hasattr(kind.config, "shifts") else {}
+    return kind.config(widths.inputs, widths.outputs, **kind.fixed, **plan.sizes, **shifts)

@@ -1,0 +1,60 @@
+"""What is aimed at: for most tasks, clearly better than the paper. Every run counts."""
+
+from collections.abc import Sequence
+
+from ntm.common.text import percent, spread
+from ntm.paper.experiment import TRAINED_RANGE, Goal, case_name
+from ntm.report.groups import SeedGroup, by_experiment
+from ntm.report.records import Record
+from ntm.report.table import Table
+from ntm.report.tables import above_optimum, cost, costs_text, needed, share
+
+
+def goals_table(records: Sequence[Record]) -> Table:
+    """What was aimed at, and by how many seeds it is reached."""
+    rows = [
+        (
+            f"{experiment.title}, {case_name(goal.at)}",
+            _in_words(goal, above_optimum(groups)),
+            group.name,
+            _value(goal, group),
+            f"{sum(reaches(goal, record) for record in group.records)} of {len(group.records)}",
+        )
+        for experiment, groups in by_experiment(records)
+        for goal in experiment.goals
+        for model in goal.models
+        for group in groups
+        if group.model == model
+    ]
+    header = ("task", "goal", "network", "here: median (range)", "reached by seeds")
+    return Table("", header, rows, texts=3, note="Best weights of every run; no seed is left out.")
+
+
+def reaches(goal: Goal, record: Record) -> bool:
+    """Whether a run reaches a goal."""
+    if goal.perfect is not None:
+        return share(record, goal.at) >= goal.perfect
+    if goal.published is not None:
+        return cost(record, goal.at) <= goal.published
+    assert goal.below is not None
+    if goal.within is None or record.best_at <= goal.within:
+        return cost(record, goal.at) < goal.below
+    # No weights were kept from that time: the learning curve must do.
+    first = needed(record, goal.below)
+    return first is not None and first <= goal.within
+
+
+def _in_words(goal: Goal, above: str) -> str:
+    if goal.perfect is not None:
+        return f"{percent(goal.perfect)} or more without a wrong bit"
+    if goal.published is not None:
+        return f"at most the paper's {goal.published:g} bits"
+    bits = f"below {goal.below:g} bit{'' if goal.below == 1 else 's'}"
+    within = f" within {goal.within:,} sequences" if goal.within else ""
+    return f"{bits}{above if goal.at == TRAINED_RANGE else ''}{within}"
+
+
+def _value(goal: Goal, group: SeedGroup) -> str:
+    if goal.perfect is None:
+        return costs_text(group, goal.at)
+    return spread([share(record, goal.at) for record in group.records], percent)

@@ -1,0 +1,142 @@
+"""Runs that differ in nothing but the seed, in the paper's order, and how to repeat them."""
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from ntm.common.fields import as_text
+from ntm.models import MODELS
+from ntm.paper import Experiment, experiment_of, experiments, paper_settings, settings_for
+from ntm.report.records import Record
+from ntm.runs import FolderError, Settings
+
+# What changes no number, or only which weights are kept and how finely the curve is drawn.
+_BOOKKEEPING = {
+    f"training.{name}"
+    for name in (
+        *("engine", "device", "threads", "report_every", "validate_every"),
+        *("validation_sequences", "checkpoint_seconds", "picture_seconds", "stop_after_seconds"),
+    )
+}
+_OPTIONS = {
+    "training.seed": "--seed",
+    "training.sequences": "--sequences",
+    "training.batch_size": "--batch-size",
+}
+
+
+class SeedGroup(NamedTuple):
+    """The runs of one network with equal settings, by seed."""
+
+    records: Sequence[Record]
+
+    @property
+    def settings(self) -> Settings:
+        """The settings, with the first run's seed."""
+        return self.records[0].settings
+
+    @property
+    def task(self) -> str:
+        """The name of the task."""
+        return self.records[0].task
+
+    @property
+    def model(self) -> str:
+        """What the command line calls the model."""
+        return self.records[0].model
+
+    @property
+    def name(self) -> str:
+        """The network in words, with what is otherwise than in `ntm train`."""
+        base, words = _nearest(self.settings)
+        changes = departures(self.settings, base)
+        listed = ", ".join(f"{key.partition('.')[2]} {value}" for key, value in changes.items())
+        return "; ".join(part for part in (self.settings.family.title, words, listed) if part)
+
+    @property
+    def seeds(self) -> str:
+        """The seeds: 0 to 9, or 0, 2, 5."""
+        seeds = [record.seed for record in self.records]
+        if len(seeds) > 1 and seeds == list(range(seeds[0], seeds[-1] + 1)):
+            return f"{seeds[0]} to {seeds[-1]}"
+        return ", ".join(map(str, seeds))
+
+    @property
+    def command(self) -> str:
+        """What trains such a run; S stands for the seed."""
+        base, words = _nearest(self.settings)
+        changes = changed_settings(self.settings, base) | {"training.seed": "S"}
+        options = ["--paper"] if words else []
+        options += [f"{_OPTIONS[key]} {changes[key]}" for key in _OPTIONS if key in changes]
+        options += [f"--set {k}={value}" for k, value in changes.items() if k not in _OPTIONS]
+        return " ".join([f"ntm train {self.task} --model {self.model}", *options])
+
+
+def grouped(records: Iterable[Record], task: str) -> list[SeedGroup]:
+    """The groups of a task, in the order of the paper's tables."""
+    found: dict[str, list[Record]] = {}
+    for record in records:
+        if record.task == task:
+            found.setdefault(_without_seed(record.settings), []).append(record)
+    for some in found.values():
+        some.sort(key=lambda record: record.seed)
+        _require_different_seeds(some)
+    ordered = sorted(found.values(), key=lambda some: _order(some[0]))
+    return [SeedGroup(some) for some in ordered]
+
+
+def by_experiment(records: Sequence[Record]) -> list[tuple[Experiment, list[SeedGroup]]]:
+    """All groups by experiment, the paper's first; experiments without runs are left out."""
+    tasks = dict.fromkeys([*(e.task for e in experiments()), *(r.task for r in records)])
+    found = [(experiment_of(task), grouped(records, task)) for task in tasks]
+    return [(experiment, groups) for experiment, groups in found if groups]
+
+
+def changed_settings(settings: Settings, base: Settings) -> dict[str, str]:
+    """What is otherwise than in other settings, as one would type it."""
+    ours, theirs = settings.flat(), base.flat()
+    unseen = {"training.checkpoint_seconds", "training.picture_seconds"}
+    return {
+        key: as_text(value)
+        for key, value in ours.items()
+        if value != theirs[key] and key not in unseen
+    }
+
+
+def departures(settings: Settings, base: Settings) -> dict[str, str]:
+    """What is otherwise than in other settings and may change what is learned."""
+    harmless = {*_BOOKKEEPING, "training.seed", "training.sequences"}
+    return {k: v for k, v in changed_settings(settings, base).items() if k not in harmless}
+
+
+def paper_departures(settings: Settings) -> dict[str, str]:
+    """What is otherwise than in the paper and may change what is learned."""
+    return departures(settings, paper_settings(settings.task.name, settings.model_name))
+
+
+def _nearest(settings: Settings) -> tuple[Settings, str]:
+    """The settings that `ntm train` would start from, and its protocol if that is the paper's."""
+    network = (settings.task.name, settings.model_name)
+    ours, paper = settings_for(*network), paper_settings(*network)
+    if len(departures(settings, paper)) < len(departures(settings, ours)):
+        return paper, "the paper's protocol"
+    return ours, ""
+
+
+def _without_seed(settings: Settings) -> str:
+    left_out = {*_BOOKKEEPING, "training.seed"}
+    return repr([pair for pair in settings.flat().items() if pair[0] not in left_out])
+
+
+def _order(record: Record) -> tuple[Any, ...]:
+    changes = departures(record.settings, _nearest(record.settings)[0])
+    return list(MODELS).index(record.model), len(changes), str(changes), record.sequences
+
+
+def _require_different_seeds(records: Sequence[Record]) -> None:
+    for one, other in itertools.pairwise(records):
+        if one.seed == other.seed:
+            raise FolderError(
+                f"{one.name} and {other.name} are the same run, seed {one.seed}, twice; "
+                f"delete one of them."
+            )

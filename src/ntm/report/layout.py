@@ -1,0 +1,48 @@
+"""Where results are: the folder that `ntm results` fills and `ntm reproduce` reports on.
+
+It has the records of the runs (data/), figures, the tables (README.md) and all on one page
+(report.html).
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ntm.paper.experiment import FigureSpec
+from ntm.report.records import FORMAT, Record, read_records
+from ntm.runs.files import write_atomically
+
+
+class Results:
+    """A folder of results."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.data, self.figures = path / "data", path / "figures"
+        self.readme, self.report = path / "README.md", path / "report.html"
+        self._machine = self.data / "machine.json"
+
+    def records(self) -> list[Record]:
+        """What is known of the runs, by name."""
+        return read_records(self.data)
+
+    def figure(self, figure: FigureSpec) -> Path:
+        """Where a figure is, or would be."""
+        return self.figures / f"{figure.stem}.svg"
+
+    def write_machine(self, facts: dict[str, Any]) -> None:
+        """Remember what the results were measured on."""
+        data = {"format": FORMAT, **facts}
+        write_atomically(self._machine, json.dumps(data, indent=1).encode() + b"\n")
+
+    def machine(self) -> dict[str, Any]:
+        """What the results were measured on; empty if nothing was."""
+        if not self._machine.exists():
+            return {}
+        facts: dict[str, Any] = json.loads(self._machine.read_bytes())
+        return {name: value for name, value in facts.items() if name != "format"}
+
+
+def figure_title(figure: FigureSpec) -> str:
+    """What a figure shows, with its number in the paper: Figure 3: copy learning curves."""
+    return figure.name if figure.number is None else f"Figure {figure.number}: {figure.name}"

@@ -1,0 +1,101 @@
+"""All that is measured of one run: its costs within and beyond training, and what its heads do."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ntm.evaluation import analyse, evaluate
+from ntm.paper import experiment_of
+from ntm.paper.experiment import Case, case_name
+from ntm.runs import Run, RunError
+from ntm.runs.folder import Weights
+
+Json = dict[str, Any]
+
+WEIGHTS: tuple[Weights, ...] = ("best", "latest")
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is measured of each run."""
+
+    sequences: int = 1000
+    """Fresh sequences for each cost."""
+    watched: int = 200
+    """Sequences during which the heads are watched."""
+    seed: int = 1
+    """Decides the sequences; the same for every run."""
+
+
+QUICK = Effort(sequences=100, watched=60)
+
+
+def evaluation_key(run: Run, effort: Effort) -> Json:
+    """What decides an evaluation; one that was made with an equal key need not be made again."""
+    return {
+        "sequences": effort.sequences,
+        "seed": effort.seed,
+        "cases": [dict(axes) for axes in cases(run)],
+        "weights": weights_digests(run),
+    }
+
+
+def analysis_key(run: Run, effort: Effort) -> Json:
+    """What decides an analysis."""
+    return {"sequences": effort.watched, "seed": effort.seed, "weights": weights_digests(run)}
+
+
+def evaluate_run(run: Run, effort: Effort, note: Callable[[str], None]) -> Json:
+    """The costs of a run's best and latest weights at every case of its task.
+
+    note: is told what is being measured.
+    """
+    measured: dict[int, Json] = {}
+    answer: Json = {}
+    for weights in WEIGHTS:
+        if not run.weights_file(weights).exists():
+            continue
+        model, facts = run.load_model(weights)
+        trained = int(facts["sequences"])
+        if trained not in measured:  # the latest weights may be the best
+            measured[trained] = {
+                "cases": [
+                    _case(model, run, axes, effort, note, f"{weights} weights")
+                    for axes in cases(run)
+                ]
+            }
+        known = {k: facts[k] for k in ("sequences", "validation_bits") if k in facts}
+        answer[weights] = known | measured[trained]
+    if not answer:
+        raise RunError(f"{run.path} has no weights yet; train it longer.")
+    return answer
+
+
+def analyse_run(run: Run, effort: Effort) -> Json:
+    """What the heads of a run's best weights do, beside the paper's claims."""
+    model, _ = run.load_model()
+    return analyse(model, run.settings.task, effort.watched, effort.seed).to_json()
+
+
+def cases(run: Run) -> tuple[Case, ...]:
+    """What a run is evaluated at."""
+    return experiment_of(run.settings.task.name).cases
+
+
+def weights_digests(run: Run) -> dict[str, str]:
+    """The checksums of the weights that a run has."""
+    files = {weights: run.weights_file(weights) for weights in WEIGHTS}
+    return {
+        weights: hashlib.sha256(file.read_bytes()).hexdigest()
+        for weights, file in files.items()
+        if file.exists()
+    }
+
+
+def _case(
+    model: Any, run: Run, axes: Case, effort: Effort, note: Callable[[str], None], weights: str
+) -> Json:
+    note(f"{run.path.name}, {weights}, {case_name(axes)}")
+    task = run.settings.task.at(**axes)
+    return {"at": dict(axes), **evaluate(model, task, effort.sequences, effort.seed).to_json()}

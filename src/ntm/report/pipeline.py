@@ -1,0 +1,74 @@
+"""Train, measure, draw and report. Started again after any end, it goes on where it was."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ntm.report.collection import STAGES as MEASURING
+from ntm.report.collection import collect
+from ntm.report.layout import Results
+from ntm.report.measure import Effort
+from ntm.report.page import write_report
+from ntm.report.progress import Stages
+from ntm.runs import Run, RunError, Settings, find_runs, run_name
+from ntm.scale import Job, execute
+
+STAGES = ("train", *MEASURING)
+
+
+class Reproduction(NamedTuple):
+    """What came of it all."""
+
+    results: Results
+    failures: Sequence[str]
+    """A sentence about each run that failed."""
+
+
+def reproduce(
+    wanted: Sequence[Settings],
+    out: str | Path,
+    *,
+    taken: Iterable[str | Path] = (),
+    effort: Effort | None = None,
+    workers: int | None = None,
+    progress: Stages | None = None,
+) -> Reproduction:
+    """Have these runs, measure them, and write a report on all of them.
+
+    wanted: the settings of every run. They are trained in folders of out/runs.
+    taken: folders of runs that exist. A network, that is a task with a model, that has any run
+        there is not trained: its runs are taken as they are, all of them.
+    workers: processes that train at a time; None for one per core.
+    """
+    progress = progress or Stages(STAGES)
+    out = Path(out)
+    existing = find_runs(taken)
+    there = {_network(run.settings) for run in existing}
+    jobs = [
+        Job(settings, out / "runs" / run_name(settings))
+        for settings in wanted
+        if _network(settings) not in there
+    ]
+    failures = _train(jobs, workers, progress)
+    trained = [Run(job.folder) for job in jobs if (job.folder / "model.safetensors").exists()]
+    results = collect([*existing, *trained], out, effort or Effort(), progress)
+    write_report(results, failures)
+    return Reproduction(results, failures)
+
+
+def _train(jobs: Sequence[Job], workers: int | None, progress: Stages) -> list[str]:
+    """Train the jobs; a sentence about each that failed."""
+    progress.begin("train", len(jobs))
+    outcomes = execute(jobs, workers, on_event=progress.training) if jobs else []
+    if any(outcome.state == "interrupted" for outcome in outcomes):
+        raise KeyboardInterrupt
+    failures = [f"{o.job.name}: {o.reason}" for o in outcomes if o.state == "failed"]
+    for failure in failures:
+        progress.note(failure)
+    if jobs and len(failures) == len(jobs):
+        raise RunError(f"Every run failed; the first: {failures[0]}")
+    return failures
+
+
+def _network(settings: Settings) -> tuple[str, str]:
+    return settings.task.name, settings.model_name

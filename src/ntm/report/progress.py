@@ -1,0 +1,108 @@
+"""Progress of the whole and of the part: which stage, how far, and where every run stands."""
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ntm.common.text import duration
+from ntm.report.display import Display
+
+if TYPE_CHECKING:
+    from ntm.scale import Standing
+
+# About how much of a whole reproduction each stage takes.
+_SHARES = {"train": 85, "evaluate": 6, "analyse": 4, "draw": 4, "report": 1}
+
+
+class Stages:
+    """How far a sequence of stages has come, shown on a display if there is one."""
+
+    def __init__(self, names: Iterable[str], display: Display | None = None) -> None:
+        self.names, self._display = list(names), display
+        self._standings: Sequence[Standing] = ()
+        self._started = time.monotonic()
+        self.begin(self.names[0], 1)
+
+    def begin(self, name: str, parts: int) -> None:
+        """A stage of so many parts begins."""
+        self._number = self.names.index(name)
+        self._parts, self._finished, self._part = parts, 0.0, ""
+        self._standings = ()
+
+    def doing(self, part: str) -> None:
+        """This is being done now."""
+        self._part = part
+        if self._display and self._display.is_terminal:
+            self._show()
+
+    def done(self) -> None:
+        """A part of the stage is done."""
+        self._finished += 1
+        self._show(now=True)
+
+    def training(self, standings: Sequence["Standing"]) -> None:
+        """This is where the runs stand."""
+        self._finished, self._standings = sum(map(_share_done, standings)), tuple(standings)
+        self._show(now=all(map(_is_over, standings)))
+
+    def note(self, text: str) -> None:
+        """Say one thing."""
+        if self._display:
+            self._display.note(text)
+
+    @property
+    def title(self) -> str:
+        """Which stage of how many: [2/5] evaluate."""
+        return f"[{self._number + 1}/{len(self.names)}] {self.names[self._number]}"
+
+    @property
+    def of_stage(self) -> float:
+        """The share of the stage that is done."""
+        return min(self._finished / self._parts, 1.0) if self._parts else 1.0
+
+    @property
+    def of_all(self) -> float:
+        """About the share of everything that is done."""
+        sizes = [_SHARES[name] for name in self.names]
+        return (sum(sizes[: self._number]) + sizes[self._number] * self.of_stage) / sum(sizes)
+
+    def _show(self, now: bool = False) -> None:
+        if self._display:
+            self._display.show(self._line, self._picture, now)
+
+    def _line(self) -> str:
+        whole = f"({self.of_all:.0%} of all)"
+        if not self._standings:
+            return f"{self.title} {self._finished:.0f} of {self._parts}: {self._part} {whole}"
+        finished = sum(standing.state == "finished" for standing in self._standings)
+        running = [_in_words(s) for s in self._standings if s.state == "running"]
+        counted = f"{self.title} {finished} of {len(self._standings)} runs finished {whole}"
+        return "; ".join([counted, *running])
+
+    def _picture(self) -> Any:
+        from rich.console import Group
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+
+        from ntm.scale.table import table_of_runs
+
+        bars = Table.grid(padding=(0, 1))
+        elapsed = duration(time.monotonic() - self._started)
+        for name, share, text in (("all", self.of_all, elapsed), (self.title, self.of_stage, "")):
+            bars.add_row(name, ProgressBar(1, share, width=30), f"{share:.0%}", text)
+        # The runs come last: they may be more than the terminal has lines.
+        runs = [table_of_runs(self._standings)] if self._standings else []
+        return Group(bars, self._part, *runs)
+
+
+def _is_over(standing: "Standing") -> bool:
+    return standing.state not in {"waiting", "running"}
+
+
+def _share_done(standing: "Standing") -> float:
+    return 1.0 if _is_over(standing) else standing.sequences / standing.job.sequences
+
+
+def _in_words(standing: "Standing") -> str:
+    bits = "" if standing.bits is None else f", {standing.bits:.3f} bits"
+    return f"{standing.job.name} {standing.sequences:,} of {standing.job.sequences:,}{bits}"

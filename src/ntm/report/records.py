@@ -1,0 +1,172 @@
+"""The small data of runs: all that tables are made from, and nothing that takes much room.
+
+data/copy-ntm-ff-0/
+  config.json       the settings
+  curve.csv         the learning curve, thinned: sequences,bits,seconds
+  evaluation.json   costs within and beyond the trained range, best and latest weights
+  analysis.json     what the heads do (NTMs)
+"""
+
+import csv
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ntm.paper.experiment import Case
+from ntm.report.measure import WEIGHTS, Json
+from ntm.runs import Run, RunError, Settings, read_metrics
+from ntm.runs.files import write_atomically
+
+FORMAT = 1
+Array = NDArray[np.floating[Any]]
+FINENESS = 50
+"""Neighbouring points of a thinned curve are at least their position / FINENESS apart."""
+
+
+class LearningCurve(NamedTuple):
+    """How the cost fell; arrays of (points,)."""
+
+    sequences: Array
+    bits: Array  # mean cost per sequence since the point before
+    seconds: Array  # time spent on training so far
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is known of one run."""
+
+    name: str
+    settings: Settings
+    curve: LearningCurve
+    evaluation: Json
+    analysis: Json | None
+
+    @property
+    def task(self) -> str:
+        """The name of its task."""
+        return self.settings.task.name
+
+    @property
+    def model(self) -> str:
+        """What the command line calls its model."""
+        return self.settings.model_name
+
+    @property
+    def seed(self) -> int:
+        """Its seed."""
+        return self.settings.training.seed
+
+    @property
+    def sequences(self) -> int:
+        """How many sequences it has seen."""
+        return int(self._weights("latest")["sequences"])
+
+    @property
+    def best_at(self) -> int:
+        """How many sequences its best weights had seen."""
+        return int(self._weights("best")["sequences"])
+
+    @property
+    def seconds(self) -> float:
+        """How long that took."""
+        return float(self.curve.seconds[-1]) if len(self.curve.seconds) else 0.0
+
+    @property
+    def validation_bits(self) -> float:
+        """The validation cost that chose its best weights; infinite if none was measured."""
+        return float(self._weights("best").get("validation_bits", np.inf))
+
+    def at(self, axes: Case, weights: str = "best") -> Json:
+        """The evaluation at a case of its task."""
+        for case in self._weights(weights)["cases"]:
+            if case["at"] == axes:
+                return dict(case)
+        raise RunError(f"{self.name} was not evaluated at {axes}; run `ntm results` again.")
+
+    def _weights(self, weights: str) -> Json:
+        """The evaluation of some weights, or of the only ones."""
+        some = self.evaluation.get(weights) or next(
+            self.evaluation[other] for other in WEIGHTS if other in self.evaluation
+        )
+        return dict(some)
+
+
+def thinned(metrics: list[dict[str, Any]]) -> LearningCurve:
+    """The lines of a metrics.jsonl as a curve of a few hundred points at most."""
+    kept: list[tuple[float, float, float]] = []
+    start = spent = 0.0
+    before = 0.0
+    for line in metrics:
+        now = float(line["sequences"])
+        spent += (now - before) * line["bits"]
+        before = now
+        if now - start >= now / FINENESS or line is metrics[-1]:
+            kept.append((now, spent / (now - start), float(line["seconds"])))
+            start, spent = now, 0.0
+    return LearningCurve(*np.array(kept).reshape(-1, 3).T)
+
+
+def store_run(run: Run, folder: Path) -> None:
+    """Copy the settings and the learning curve of a run."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / "config.json", (run.path / "config.json").read_bytes())
+    write_atomically(folder / "curve.csv", _csv(thinned(read_metrics(run.metrics))))
+
+
+def store_measured(file: Path, key: Json, measured: Json) -> None:
+    """Write what was measured, with the key that says whether it is up to date."""
+    data = {"format": FORMAT, "key": key, **measured}
+    write_atomically(file, json.dumps(data, indent=1).encode() + b"\n")
+
+
+def is_up_to_date(file: Path, key: Json) -> bool:
+    """Whether a file holds what was measured with this very key."""
+    return file.exists() and _json(file).get("key") == key
+
+
+def read_records(data: Path) -> list[Record]:
+    """The records in a folder, by name; one without an evaluation is not complete and left out."""
+    folders = sorted(file.parent for file in data.glob("*/evaluation.json"))
+    return [_read_record(folder) for folder in folders]
+
+
+def _read_record(folder: Path) -> Record:
+    analysis = folder / "analysis.json"
+    return Record(
+        folder.name,
+        Run(folder).settings,
+        _read_curve(folder / "curve.csv"),
+        _json(folder / "evaluation.json"),
+        _json(analysis) if analysis.exists() else None,
+    )
+
+
+def _json(file: Path) -> Json:
+    try:
+        data: Json = json.loads(file.read_bytes())
+    except ValueError as error:
+        raise RunError(f"{file} is not JSON: {error}; delete it and call again.") from error
+    if data.get("format") != FORMAT:
+        raise RunError(
+            f"{file} has the format {data.get('format')!r}; this version reads {FORMAT}."
+        )
+    return data
+
+
+def _csv(curve: LearningCurve) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("sequences", "bits", "seconds"))
+    for sequences, bits, seconds in zip(curve.sequences, curve.bits, curve.seconds, strict=True):
+        writer.writerow((int(sequences), f"{bits:.6g}", f"{seconds:.2f}"))
+    return text.getvalue().encode()
+
+
+def _read_curve(file: Path) -> LearningCurve:
+    rows = list(csv.reader(file.read_text().splitlines()))[1:]
+    return LearningCurve(*np.array(rows, dtype=float).reshape(-1, 3).T)

@@ -1,0 +1,90 @@
+"""A table of text: aligned, on a terminal, as Markdown and as HTML.
+
+In a cell of a document, `code` stands between backticks.
+"""
+
+import html
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells of text, with a line above that says what they are and a note below."""
+
+    title: str
+    header: tuple[str, ...]
+    """Empty for none, where it is only printed."""
+    rows: Sequence[tuple[str, ...]]
+    texts: int = 1
+    """This many columns at the left hold words; numbers follow, aligned at the right."""
+    note: str = ""
+
+    def as_text(self) -> str:
+        """Aligned columns, without any markup."""
+        rows = [self.header, *self.rows] if self.header else list(self.rows)
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        columns = range(len(widths))
+        lines = ["  ".join(map(self._padded, columns, row, widths)).rstrip() for row in rows]
+        return "\n".join(part for part in (self.title, *lines, self.note) if part)
+
+    def as_rich(self) -> Any:
+        """For a terminal; in a heading, what follows a comma stands below."""
+        from rich.box import SIMPLE
+        from rich.table import Table as RichTable
+
+        table = RichTable(box=SIMPLE)
+        for number, name in enumerate(self.header):
+            heading = name.replace(", ", "\n")
+            table.add_column(heading, justify="left" if self._is_text(number) else "right")
+        for row in self.rows:
+            table.add_row(*row)
+        return table
+
+    def as_markdown(self) -> str:
+        """For a document on GitHub."""
+        marks = ("---" if self._is_text(number) else "---:" for number in range(len(self.header)))
+        lines = [self.header, tuple(marks), *self.rows]
+        table = "\n".join(f"| {' | '.join(map(_escaped, line))} |" for line in lines)
+        title = f"**{self.title}**" if self.title else ""
+        return "\n\n".join(part for part in (title, table, self.note) if part)
+
+    def as_html(self) -> str:
+        """A figure element of HTML."""
+        head = "".join(self._cell("th", cell, number) for number, cell in enumerate(self.header))
+        body = "\n".join(
+            f"<tr>{''.join(self._cell('td', cell, n) for n, cell in enumerate(row))}</tr>"
+            for row in self.rows
+        )
+        title = f"<figcaption>{as_html(self.title)}</figcaption>" if self.title else ""
+        note = f'<p class="note">{as_html(self.note)}</p>' if self.note else ""
+        return (
+            f'<figure class="table">{title}<div class="scroll"><table>\n<thead><tr>{head}</tr>'
+            f"</thead>\n<tbody>\n{body}\n</tbody></table></div>{note}</figure>"
+        )
+
+    def _cell(self, tag: str, text: str, number: int) -> str:
+        kind = "" if self._is_text(number) else ' class="number"'
+        return f"<{tag}{kind}>{as_html(text)}</{tag}>"
+
+    def _padded(self, number: int, cell: str, width: int) -> str:
+        return cell.ljust(width) if self._is_text(number) else cell.rjust(width)
+
+    def _is_text(self, number: int) -> bool:
+        return number < self.texts or self.header[number : number + 1] == (COMMAND,)
+
+
+COMMAND = "command"
+"""The heading of a column of commands, which are text wherever it stands."""
+
+
+def as_html(text: str) -> str:
+    """Text with `code` between backticks, safe to put into a page; a range gets its own line."""
+    coded = re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text))
+    return re.sub(r" (\([^()]* to [^()]*\))", r' <span class="range">\1</span>', coded)
+
+
+def _escaped(cell: str) -> str:
+    return cell.replace("|", "\\|")

@@ -1,0 +1,222 @@
+"""The tables: the paper's numbers, ours over all seeds, and what it took. From records alone."""
+
+import statistics
+from collections.abc import Iterable, Sequence
+
+from ntm.common.text import bits_text, duration, percent, spread
+from ntm.models.family import ModelConfig
+from ntm.models.lstm import LSTMConfig
+from ntm.paper import experiment_of, paper_network, published
+from ntm.paper.experiment import TRAINED_RANGE, Case, Experiment, case_name
+from ntm.report.groups import SeedGroup, paper_departures
+from ntm.report.records import Record
+from ntm.report.table import COMMAND, Table
+
+HOW_TO_READ = """\
+Numbers are the median over all seeds, none left out, with the lowest and the highest in brackets.
+The best weights of a run are those of its lowest validation cost, the latest those at the end of
+training; where nothing is said, numbers are of the best.
+
+The paper's numbers are read off its published figures. Its cost is the mean of the last tenth of a
+learning curve. "The paper there" is its curve at the number of sequences that our runs saw."""
+
+
+def how_measured(records: Iterable[Record]) -> str:
+    """Over how many sequences the costs are, as a sentence."""
+    counts = sorted({int(record.at(TRAINED_RANGE)["sequences"]) for record in records})
+    some = " to ".join(f"{count:,}" for count in dict.fromkeys((counts[0], counts[-1])))
+    return f"Each cost is the mean over {some} fresh sequences, the same ones for every run."
+
+
+def cost(record: Record, at: Case = TRAINED_RANGE, weights: str = "best") -> float:
+    """Mean bits per sequence; where the optimum is known, above it on the same sequences."""
+    case = record.at(at, weights)
+    return float(case["bits_above_optimal" if "bits_above_optimal" in case else "mean_bits"])
+
+
+def share(record: Record, at: Case) -> float:
+    """The share of the sequences without a wrong bit."""
+    return float(record.at(at)["perfect"])
+
+
+def above_optimum(groups: Sequence[SeedGroup]) -> str:
+    """What is added to "bits" where the optimum of the task is known."""
+    return " above the optimum" if groups[0].settings.task.optimum is not None else ""
+
+
+def needed(record: Record, bits: float, window: int = 1000) -> int | None:
+    """Sequences until the learning curve first is below a cost; None if it never is.
+
+    window: sequences over which it is averaged.
+    """
+    curve, optimum = record.curve, record.settings.task.optimum or 0.0
+    return published.first_below(curve.sequences, curve.bits - optimum, bits, window)
+
+
+def trained_range_table(experiment: Experiment, groups: Sequence[SeedGroup]) -> Table:
+    """The cost on the range that the networks are trained on, and what it took."""
+    bits = f"{experiment.threshold:g}"
+    header = (
+        "network", "seeds", "the paper", "best weights", "latest weights",
+        f"sequences to below {bits}", "in the paper",
+        "sequences seen", "the paper there", "time per run", COMMAND,
+    )  # fmt: skip
+    note = (
+        f"Bits per sequence{above_optimum(groups)}. Below {bits}: where the mean cost "
+        f"of {experiment.window:,} training sequences first is lower; a later rise does not count."
+    )
+    rows = [_trained_range_row(experiment, group) for group in groups]
+    return Table("", header, rows, texts=2, note=note)
+
+
+def beyond_table(experiment: Experiment, groups: Sequence[SeedGroup]) -> Table | None:
+    """The costs beyond the trained range, beside the paper's; None if there are none."""
+    cases = experiment.beyond
+    if not cases:
+        return None
+    rows = []
+    for group in groups:
+        readings = [published.cost_of_case(group.task, group.model, case) for case in cases]
+        if any(readings):
+            rows.append((group.name, "bits, the paper", *map(known, readings)))
+        rows.append((group.name, "bits, here", *(costs_text(group, case) for case in cases)))
+        right = (spread([share(r, case) for r in group.records], percent) for case in cases)
+        rows.append((group.name, "without a wrong bit, here", *right))
+    return Table("", ("network", "", *map(case_name, cases)), rows, texts=2)
+
+
+def costs_text(group: SeedGroup, at: Case = TRAINED_RANGE, weights: str = "best") -> str:
+    """The costs of a group in words: the median and the range."""
+    return spread([cost(record, at, weights) for record in group.records], bits_text)
+
+
+def runs_table(experiment: Experiment, groups: Sequence[SeedGroup]) -> Table:
+    """Every run, the failed ones too."""
+    beyond = experiment.beyond
+    header = (
+        "run", "sequences", "time", "validation", "best weights at", "best weights",
+        "latest weights", *map(case_name, beyond),
+    )  # fmt: skip
+    rows = [_run_row(record, beyond) for group in groups for record in group.records]
+    note = "Validation: the cost that chose the best weights, in bits per sequence." + (
+        " Beyond the trained range: bits (share without a wrong bit), best weights."
+        if beyond
+        else ""
+    )
+    return Table("", header, rows, note=note)
+
+
+def _run_row(record: Record, beyond: Sequence[Case]) -> tuple[str, ...]:
+    return (
+        f"`{record.name}`",
+        f"{record.sequences:,}",
+        duration(record.seconds),
+        bits_text(record.validation_bits) if record.validation_bits < float("inf") else "",
+        f"{record.best_at:,}",
+        bits_text(cost(record)),
+        bits_text(cost(record, weights="latest")),
+        *(f"{bits_text(cost(record, at))} ({percent(share(record, at))})" for at in beyond),
+    )
+
+
+def heads_table(group: SeedGroup) -> Table | None:
+    """What the heads do beside the paper's claims, over all seeds; None for an LSTM."""
+    analyses = [record.analysis for record in group.records if record.analysis is not None]
+    if not analyses:
+        return None
+    rows = []
+    for findings in zip(*(analysis["findings"] for analysis in analyses), strict=True):
+        first = findings[0]
+        rows.append(
+            (
+                first["name"],
+                f'"{first["claim"]}"' if first["claim"] else "",
+                first["measures"],
+                spread([finding["value"] for finding in findings], "{:.3f}".format),
+                _verdict([finding["verdict"] for finding in findings]),
+            )
+        )
+    header = ("finding", "the paper's words", "measured", "value", "verdict")
+    note = "A claim holds from 0.9 and holds partly from 0.5."
+    return Table(group.name, header, rows, texts=3, note=note)
+
+
+def settings_table(groups: Iterable[SeedGroup]) -> Table:
+    """The sizes and settings of every network."""
+    header = (
+        "task", "network", "sizes", "departures from the paper's settings", "learning rate",
+        "batch size", "sequences", "parameters, the paper", "seeds",
+    )  # fmt: skip
+    return Table("", header, [_settings_row(group) for group in groups], texts=4)
+
+
+def _settings_row(group: SeedGroup) -> tuple[str, ...]:
+    settings, printed = group.settings, paper_network(group.task, group.model)
+    changes = paper_departures(settings)
+    return (
+        experiment_of(group.task).title,
+        settings.family.title,
+        _sizes(settings.model),
+        ", ".join(f"`{key}={value}`" for key, value in changes.items()) or "none",
+        f"{settings.optimiser.learning_rate:g}",
+        str(settings.training.batch_size),
+        f"{settings.training.sequences:,}",
+        f"{printed.parameters:,}" if printed else "",
+        group.seeds,
+    )
+
+
+def _trained_range_row(experiment: Experiment, group: SeedGroup) -> tuple[str, ...]:
+    task, model, records = group.task, group.model, group.records
+    seen = [record.sequences for record in records]
+    return (
+        group.name,
+        group.seeds,
+        known(published.final_cost(task, model)),
+        costs_text(group),
+        costs_text(group, weights="latest"),
+        _needed(experiment, records),
+        _needed_in_the_paper(experiment, model),
+        spread(seen, lambda count: f"{int(count):,}"),
+        known(published.cost_at(task, model, round(statistics.median(seen)))),
+        spread([record.seconds for record in records], duration),
+        f"`{group.command}`",
+    )
+
+
+def _needed_in_the_paper(experiment: Experiment, model: str) -> str:
+    if published.final_cost(experiment.task, model) is None:
+        return ""
+    bits, window = experiment.threshold, experiment.window
+    count = published.sequences_needed(experiment.task, model, bits, window)
+    return "not" if count is None else f"{count:,}"
+
+
+def known(reading: published.Reading | None) -> str:
+    """A number of the paper's; empty if it gives none."""
+    return "" if reading is None else str(reading)
+
+
+def _needed(experiment: Experiment, records: Sequence[Record]) -> str:
+    counts = [needed(record, experiment.threshold, experiment.window) for record in records]
+    reached = [count for count in counts if count is not None]
+    if not reached:
+        return "not"
+    text = spread(reached, lambda count: f"{int(count):,}")
+    return text if len(reached) == len(counts) else f"{text}, {len(reached)} of {len(counts)} seeds"
+
+
+def _verdict(verdicts: Sequence[str]) -> str:
+    if len(verdicts) == 1:
+        return verdicts[0]
+    return f"holds in {verdicts.count('holds')} of {len(verdicts)}"
+
+
+def _sizes(model: ModelConfig) -> str:
+    if isinstance(model, LSTMConfig):
+        return f"{model.layers} layers of {model.hidden_size}"
+    layers = f"{model.controller_layers} x " if model.controller_layers > 1 else ""
+    return (
+        f"controller {layers}{model.controller_size}, memory {model.memory_locations} x "
+        f"{model.memory_width}, {model.read_heads} + {model.write_heads} heads"
+    )

@@ -1,0 +1,32 @@
+"""Runs: their settings, folders, metrics, checkpoints, data streams and errors.
+
+    from ntm.runs import Run
+
+    run = Run("runs/copy")
+    model, facts = run.load_model()
+
+Everything that reads a run imports this; `ntm.training` makes one.
+"""
+
+from ntm.runs.building import build_model
+from ntm.runs.errors import FolderError, RunError
+from ntm.runs.finding import find_runs, run_name
+from ntm.runs.folder import Run
+from ntm.runs.metrics import read_metrics
+from ntm.runs.settings import OptimiserSettings, Settings, TrainingSettings
+from ntm.runs.stream import Stream, block_generator
+
+__all__ = [
+    "FolderError",
+    "OptimiserSettings",
+    "Run",
+    "RunError",
+    "Settings",
+    "Stream",
+    "TrainingSettings",
+    "block_generator",
+    "build_model",
+    "find_runs",
+    "read_metrics",
+    "run_name",
+]

@@ -1,0 +1,50 @@
+"""The network of a run, from its settings."""
+
+import torch
+
+from ntm.models.family import Model, family_of
+from ntm.runs.errors import RunError
+from ntm.runs.settings import Settings
+from ntm.runs.stream import block_seed
+
+
+def build_model(settings: Settings, start: int = 0) -> Model:
+    """The network of a run with its initial weights, which the seed decides, on its device.
+
+    start: which of the initialisations that belong to the seed.
+    """
+    training, family = settings.training, settings.family
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(block_seed("weights", training.seed, start))
+        model = family.build(settings.model, settings.initialisation, training.engine)
+    bound_backward(model, settings, 0)
+    return _placed(model, training.device)
+
+
+def build_here(settings: Settings) -> Model:
+    """The network of a run that may have been trained on another machine."""
+    try:
+        return build_model(settings)
+    except RunError:
+        return build_model(settings.with_(training={"device": "cpu", "engine": "auto"}))
+
+
+def bound_backward(model: Model, settings: Settings, sequences: int) -> None:
+    """Bound what flows back through a model after so many sequences of its run."""
+    limit = settings.optimiser.backward_clip_after(sequences)
+    # The loss is the mean over the batch: each sequence's own gradients are that much smaller.
+    per_sequence = None if limit is None else limit / settings.training.batch_size
+    settings.family.bound_backward(model, per_sequence)
+
+
+def _placed(model: Model, device: str) -> Model:
+    try:
+        model = model.to(device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).partition("\n")[0]
+        raise RunError(f"training.device={device} cannot be used: {reason}") from error
+    try:
+        family_of(model).runs_on(model)
+    except RuntimeError as error:
+        raise RunError(str(error)) from error
+    return model

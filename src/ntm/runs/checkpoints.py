@@ -1,0 +1,163 @@
+"""Everything to go on bit for bit: tensors in safetensors, the rest in JSON, never pickle.
+
+    checkpoint/
+      00000007.safetensors    tensors by name
+      00000007.json           {"format": 1, "values": {...}, "sha256": "..."}
+      00000008.safetensors
+      00000008.json
+
+A checkpoint exists once its JSON does, which is written last. The digest covers the rest of the
+JSON and the tensor file. The newest checkpoint and the one before are kept.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from safetensors import SafetensorError
+from safetensors import torch as safetensors
+from torch import Tensor
+
+from ntm.runs.errors import RunError
+from ntm.runs.files import remove_leftovers, write_atomically
+
+FORMAT = 1
+_KEPT = 2
+
+
+class Checkpoint(NamedTuple):
+    """What a run needs to go on."""
+
+    tensors: dict[str, Tensor]
+    values: dict[str, Any]
+
+
+class CheckpointError(RunError):
+    """A checkpoint cannot be read; the message says why."""
+
+
+def save(folder: Path, tensors: Mapping[str, Tensor], values: Mapping[str, Any]) -> None:
+    """Write the next checkpoint and remove those before the last."""
+    folder.mkdir(parents=True, exist_ok=True)
+    number = max(_numbers(folder), default=0) + 1
+    content = safetensors.save({name: tensor.contiguous() for name, tensor in tensors.items()})
+    record = {"format": FORMAT, "values": dict(values)}
+    record["sha256"] = _digest(record, content)
+    write_atomically(_tensor_file(folder, number), content)
+    write_atomically(_record_file(folder, number), json.dumps(record, indent=1).encode())
+    for old in _numbers(folder)[:-_KEPT]:
+        _remove(folder, old)
+
+
+def load_newest(folder: Path) -> tuple[Checkpoint | None, list[str]]:
+    """The newest checkpoint that is whole, and a sentence for each newer one that is not.
+
+    What could not be read is removed, so that it never counts as one of the two that are kept. A
+    folder without checkpoints gives None; one with none that is whole is an error.
+    """
+    problems: list[str] = []
+    remove_leftovers(folder)
+    for number in reversed(_numbers(folder)):
+        try:
+            checkpoint = _load(folder, number)
+        except CheckpointError as error:
+            problems.append(str(error))
+            continue
+        for damaged in _numbers(folder):
+            if damaged > number:
+                _remove(folder, damaged)
+        return checkpoint, problems
+    if problems:
+        raise CheckpointError(
+            f"{' '.join(problems)} No checkpoint is left to go on from; "
+            f"remove {folder} to start the run again."
+        )
+    return None, []
+
+
+def _load(folder: Path, number: int) -> Checkpoint:
+    path = _record_file(folder, number)
+    try:
+        record = json.loads(path.read_bytes())
+        content = _tensor_file(folder, number).read_bytes()
+    except FileNotFoundError as error:
+        raise CheckpointError(f"{error.filename} is missing.") from error
+    except ValueError as error:
+        raise CheckpointError(f"{path} is torn: it is not JSON.") from error
+    if not isinstance(record, dict) or not {"format", "values", "sha256"} <= record.keys():
+        raise CheckpointError(f"{path} is not a checkpoint of this program.")
+    if record["format"] != FORMAT:
+        raise CheckpointError(
+            f"{path} has the format {record['format']!r}; this version reads {FORMAT}."
+        )
+    if record.pop("sha256") != _digest(record, content):
+        raise CheckpointError(f"{path} and its tensors do not match their checksum.")
+    try:
+        return Checkpoint(safetensors.load(content), record["values"])
+    except SafetensorError as error:
+        raise CheckpointError(f"{_tensor_file(folder, number)} is torn: {error}.") from error
+
+
+def _digest(record: Mapping[str, Any], content: bytes) -> str:
+    digest = hashlib.sha256(json.dumps(record, sort_keys=True).encode())
+    digest.update(content)
+    return digest.hexdigest()
+
+
+def _numbers(folder: Path) -> list[int]:
+    """Checkpoints that were completed, whatever became of them since; oldest first."""
+    return sorted(int(path.stem) for path in folder.glob("*.json") if path.stem.isdecimal())
+
+
+def _record_file(folder: Path, number: int) -> Path:
+    return folder / f"{number:08}.json"
+
+
+def _tensor_file(folder: Path, number: int) -> Path:
+    return folder / f"{number:08}.safetensors"
+
+
+def _remove(folder: Path, number: int) -> None:
+    # The record first: a tensor file alone is no checkpoint.
+    _record_file(folder, number).unlink(missing_ok=True)
+    _tensor_file(folder, number).unlink(missing_ok=True)
+
+
+def state_tensors(
+    model: torch.nn.Module,
+    optimiser: torch.optim.Optimizer,
+    average: torch.nn.Module | None = None,
+) -> dict[str, Tensor]:
+    """All tensors of a run: model/NAME, optimiser/KEY/NAME and, if it averages, average/NAME."""
+    tensors = {f"model/{name}": tensor for name, tensor in model.state_dict().items()}
+    if average is not None:
+        tensors |= {f"average/{name}": t for name, t in average.state_dict().items()}
+    for name, parameter in model.named_parameters():
+        for key, value in optimiser.state[parameter].items():
+            tensors[f"optimiser/{key}/{name}"] = value
+    return tensors
+
+
+@torch.no_grad()
+def restore(
+    tensors: Mapping[str, Tensor],
+    model: torch.nn.Module,
+    optimiser: torch.optim.Optimizer,
+    average: torch.nn.Module | None = None,
+) -> None:
+    """Put back what `state_tensors` gave; in place, so that views stay valid."""
+    model.load_state_dict(under("model/", tensors))
+    if average is not None:
+        average.load_state_dict(under("average/", tensors))
+    parameters = dict(model.named_parameters())
+    for name, tensor in under("optimiser/", tensors).items():
+        key, _, owner = name.partition("/")
+        optimiser.state[parameters[owner]][key].copy_(tensor)
+
+
+def under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors whose names begin so, by the rest of their names."""
+    return {name.removeprefix(prefix): t for name, t in tensors.items() if name.startswith(prefix)}

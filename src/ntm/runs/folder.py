@@ -1,0 +1,166 @@
+"""A run folder: everything about one training run, readable without this program.
+
+    config.json         the settings; "format": 2
+    metrics.jsonl       {"sequences": 1000, "bits": 12.3, "seconds": 4.5, ...} per report
+    model.safetensors   the newest weights
+    best.safetensors    the weights with the lowest validation cost
+    checkpoint/         everything to go on bit for bit
+    tensorboard/        event files, where tensorboard is installed
+
+Every file is replaced whole or not at all.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors import torch as safetensors
+
+from ntm.models.family import Model
+from ntm.runs.building import build_here
+from ntm.runs.errors import FolderError, RunError
+from ntm.runs.files import write_atomically
+from ntm.runs.formats import FORMAT, READABLE
+from ntm.runs.settings import SECTIONS, Settings
+
+Weights = Literal["best", "latest"]
+
+
+class Run:
+    """A run folder that exists. `Run.create` makes one, `Run(path)` opens one."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.settings = _read_settings(self.path / "config.json")
+        self.metrics = self.path / "metrics.jsonl"
+        self.checkpoints = self.path / "checkpoint"
+        self.tensorboard = self.path / "tensorboard"
+
+    @classmethod
+    def create(cls, path: str | Path, settings: Settings) -> "Run":
+        """A new folder with its config.json; a folder that holds a run already is refused."""
+        path = Path(path)
+        if cls.exists(path):
+            raise FolderError(
+                f"{path} holds a run already; resume it (--resume) or name another folder (--run)."
+            )
+        path.mkdir(parents=True, exist_ok=True)
+        _write_settings(path / "config.json", settings)
+        return cls(path)
+
+    @staticmethod
+    def exists(path: str | Path) -> bool:
+        """Whether a folder holds a run."""
+        return (Path(path) / "config.json").exists()
+
+    def change_settings(self, settings: Settings) -> None:
+        """Replace the settings, say to train for longer."""
+        if settings == self.settings:
+            return
+        _write_settings(self.path / "config.json", settings)
+        self.settings = settings
+
+    def weights_file(self, weights: Weights) -> Path:
+        """Where the best or the latest weights are."""
+        return self.path / ("best.safetensors" if weights == "best" else "model.safetensors")
+
+    def save_weights(
+        self, weights: Weights, model: torch.nn.Module, facts: Mapping[str, Any]
+    ) -> None:
+        """Write the weights, with a few facts about them in the file's metadata."""
+        state = {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
+        content = safetensors.save(state, metadata={"ntm": json.dumps(facts)})
+        write_atomically(self.weights_file(weights), content)
+
+    def load_model(self, weights: Weights | None = None) -> tuple[Model, dict[str, Any]]:
+        """The trained network and what is known about its weights.
+
+        It is where the run was trained or, where that cannot be used here, on the CPU.
+
+        weights: "best", "latest", or None for the best if there are any and the latest otherwise.
+        """
+        if weights is None:
+            weights = "best" if self.weights_file("best").exists() else "latest"
+        file = self.weights_file(weights)
+        if not file.exists():
+            raise RunError(f"{file} does not exist yet; train longer, or ask for other weights.")
+        model = build_here(self.settings)
+        try:
+            with safe_open(file, framework="pt") as opened:
+                facts = json.loads((opened.metadata() or {}).get("ntm", "{}"))
+                tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+            model.load_state_dict(tensors)
+        except (SafetensorError, RuntimeError, ValueError) as error:
+            raise RunError(f"{file} does not hold the weights of this run: {error}") from error
+        return model, {"weights": weights, **facts}
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder for this process, where the system has file locks."""
+        try:
+            import fcntl
+        except ImportError:
+            yield
+            return
+        with (self.path / ".lock").open("wb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise RunError(f"{self.path} is being trained by another process.") from error
+            yield
+
+
+# Settings that may change on resume: none of them changes a number.
+_MAY_CHANGE = {
+    "training.sequences",
+    "training.checkpoint_seconds",
+    "training.picture_seconds",
+    "training.stop_after_seconds",
+}
+
+
+def open_run(path: str | Path, settings: Settings, resume: bool) -> Run:
+    """The folder of a run: a new one or, if it is to be resumed and exists, the old one.
+
+    A run is resumed with the settings it began with, but it may be made longer.
+    """
+    if not (resume and Run.exists(path)):
+        return Run.create(path, settings)
+    run = Run(path)
+    before, after = run.settings.flat(), settings.flat()
+    for key in before:
+        if before[key] != after.get(key) and key not in _MAY_CHANGE:
+            raise FolderError(
+                f"{key} is {before[key]!r} in {path} and {after.get(key)!r} now; "
+                f"resume with the same settings, or choose another folder."
+            )
+    return run
+
+
+def _read_settings(file: Path) -> Settings:
+    try:
+        data = json.loads(file.read_bytes())
+    except FileNotFoundError as error:
+        raise FolderError(f"{file.parent} is not a run folder: it has no config.json.") from error
+    except ValueError as error:
+        raise RunError(f"{file} is not JSON: {error}.") from error
+    if not isinstance(data, dict) or "format" not in data:
+        raise RunError(f"{file} is not the config.json of a run.")
+    if data["format"] not in READABLE:
+        known = " and ".join(map(str, READABLE))
+        raise RunError(f"{file} has the format {data['format']!r}; this version reads {known}.")
+    try:
+        return Settings.from_json({name: data[name] for name in SECTIONS if name in data})
+    except (TypeError, ValueError) as error:
+        raise RunError(f"{file} cannot be used: {error}") from error
+
+
+def _write_settings(file: Path, settings: Settings) -> None:
+    from ntm import __version__
+
+    data = {"format": FORMAT, "version": __version__, **settings.to_json()}
+    write_atomically(file, json.dumps(data, indent=2).encode() + b"\n")

@@ -1,0 +1,29 @@
+"""Settings as earlier versions wrote them, brought to the present form.
+
+Version 1 kept how the weights begin among the model's sizes, and wrote 0 for "no bound".
+"""
+
+from typing import Any
+
+FORMAT = 2
+READABLE = (1, FORMAT)
+
+_INITIALISATION = ("start_memory", "start_spread", "start_together", "head_gain")
+_NO_BOUND = {
+    "optimiser": ("clip", "backward_clip", "backward_clip_until"),
+    "training": ("stop_after_seconds",),
+}
+
+Sections = dict[str, dict[str, Any]]
+
+
+def modernised(sections: Sections) -> Sections:
+    """The sections of some settings; those of the present format come back as they are."""
+    begin = {k: v for k, v in sections["model"].items() if k in _INITIALISATION}
+    model = {k: v for k, v in sections["model"].items() if k not in begin}
+    bounded = {
+        name: {k: None if k in keys and v == 0 else v for k, v in sections[name].items()}
+        for name, keys in _NO_BOUND.items()
+    }
+    initialisation = begin | sections["initialisation"]
+    return sections | bounded | {"model": model, "initialisation": initialisation}

@@ -1,0 +1,112 @@
+"""`train`: a run from its settings, with everything that a run has.
+
+settings = paper_settings("copy", "ntm-ff")
+result = train(settings, run="runs/copy", progress=make_progress())
+logits, _ = result.model(x)
+"""
+
+from collections.abc import Iterable
+from contextlib import ExitStack
+from pathlib import Path
+
+import torch
+
+from ntm.models import Model
+from ntm.runs import Run, Settings, build_model
+from ntm.runs.folder import open_run
+from ntm.training.loop import Result, Trainer
+from ntm.training.observers import (
+    Checkpoints,
+    Display,
+    MetricsLog,
+    Observer,
+    Pictures,
+    Schedule,
+    TensorBoardLog,
+    Validation,
+)
+from ntm.training.parallel import Ranks, agreed, joined, part_of
+from ntm.training.progress import Progress, Silent
+from ntm.training.signals import calling_on_signals
+from ntm.training.state import State
+
+
+def train(
+    settings: Settings,
+    run: str | Path | None = None,
+    *,
+    resume: bool = False,
+    progress: Progress | None = None,
+    observers: Iterable[Observer] = (),
+) -> Result:
+    """Train a model from start to end, or from where an earlier call stopped.
+
+    run: a folder for config, metrics, weights and checkpoints; None keeps nothing on disk.
+    resume: go on from the folder's checkpoint, if there is one; else the folder must be new.
+    progress: where to show progress; nothing is shown by default.
+    observers: what else is to be told about the run; see `ntm.training.Observer`.
+
+    SIGINT and SIGTERM end the run with a checkpoint. A loss or gradient that is not finite ends it
+    with a RunError, the last checkpoint as it was.
+
+    In processes that torchrun started, all of which call this, they train together; one of them
+    keeps the folder, shows progress and has observers.
+    """
+    progress = progress or Silent()
+    with ExitStack() as stack:
+        stack.callback(progress.close)
+        ranks = stack.enter_context(joined(settings.training.device))
+        settings = agreed(settings, ranks)
+        # Before the folder: a model that cannot be had must not leave one behind.
+        model = build_model(part_of(settings, ranks))
+        folder = None
+        if run is not None and ranks.leads:
+            folder = open_run(run, settings, resume)
+            stack.enter_context(folder.locked())
+            folder.change_settings(settings)
+        shown = progress if ranks.leads else Silent()
+        state = _begin(settings, model, folder, shown, ranks)
+        watching = [
+            *_observers(settings, state, folder, shown),
+            *(observers if ranks.leads else ()),
+        ]
+        for observer in watching:
+            stack.callback(observer.close)
+        trainer = Trainer(settings, state, folder, ranks, watching)
+        stack.enter_context(calling_on_signals(trainer.clock.interrupt, patient=ranks.size > 1))
+        result = trainer.run()
+        # Who leaves while another is still writing makes torchrun end that one.
+        ranks.meet()
+        return result
+
+
+def _begin(
+    settings: Settings, model: Model, folder: Run | None, progress: Progress, ranks: Ranks
+) -> State:
+    """The state that the run begins with, or goes on from."""
+    if settings.training.threads:
+        torch.set_num_threads(settings.training.threads)
+    state = State(settings, model)
+    for problem in state.restore(folder) if folder is not None else ():
+        progress.note(f"{problem} Going on from the checkpoint before.")
+    state.copy_from_leader(ranks)
+    return state
+
+
+def _observers(
+    settings: Settings, state: State, folder: Run | None, progress: Progress
+) -> list[Observer]:
+    """What every run has, in the order in which they are told."""
+    chosen = settings.training
+    device = next(state.model.parameters()).device
+    validation = Validation(settings, device)
+    observers: list[Observer] = [Schedule(), validation]
+    if folder is not None:
+        sequences = state.starts.others + state.counters.sequences
+        observers.append(MetricsLog(folder.metrics, sequences))
+        observers.append(TensorBoardLog(folder.tensorboard, sequences))
+    observers.append(Checkpoints(chosen.checkpoint_seconds))
+    if progress.pictures and chosen.picture_seconds > 0:
+        example = validation.batches["validation_bits"].narrow(0, 1)
+        observers.append(Pictures(progress, chosen.picture_seconds, example))
+    return [*observers, Display(progress)]

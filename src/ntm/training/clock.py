@@ -1,0 +1,69 @@
+"""When the loop has to look up from its work, and for whom."""
+
+import math
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ntm.training.observers import Observer
+from ntm.training.parallel import Ranks
+
+if TYPE_CHECKING:
+    from ntm.training.loop import Trainer
+
+
+class Clock:
+    """The time of a run: its observers' intervals, its limit, and signals that end it.
+
+    seconds_before: spent by earlier processes of the run.
+    limit: seconds after which the run is to stop; None for no limit.
+    """
+
+    def __init__(
+        self,
+        observers: Sequence[Observer],
+        ranks: Ranks,
+        seconds_before: float,
+        limit: float | None,
+    ) -> None:
+        now = time.perf_counter()
+        self._observers, self._ranks = observers, ranks
+        self._started = now - seconds_before
+        self._deadline = math.inf if limit is None else now + limit
+        self._dues = [now + (o.interval if o.first is None else o.first) for o in observers]
+        self._next = min(self._deadline, *self._dues)
+        self._received: int | None = None
+        self.signal: int | None = None
+        """The signal that ends the run, once all ranks know of it."""
+        self.late = False
+        """Whether the time is over."""
+
+    @property
+    def seconds(self) -> float:
+        """Time spent training, over all processes that had a part in the run."""
+        return time.perf_counter() - self._started
+
+    def interrupt(self, number: int) -> None:
+        """Stop, all ranks together, after the step that is under way."""
+        self._received = self._received or number
+
+    def is_due(self) -> bool:
+        """Whether this process has a reason to look up."""
+        return time.perf_counter() >= self._next or self._received is not None
+
+    def attend(self, run: "Trainer") -> None:
+        """Call the observers whose time has come. Ranks save and end together."""
+        now = time.perf_counter()
+        due = [now >= due for due in self._dues]
+        together = [number for number, o in enumerate(self._observers) if o.together]
+        signal, late, *shared = self._ranks.largest(
+            self._received or 0, now >= self._deadline, *(due[number] for number in together)
+        )
+        self.signal, self.late = int(signal) or None, bool(late)
+        for number, flag in zip(together, shared, strict=True):
+            due[number] = bool(flag)
+        for number, observer in enumerate(self._observers):
+            if due[number]:
+                observer.tick(run)
+                self._dues[number] = time.perf_counter() + observer.interval
+        self._next = min(self._deadline, *self._dues)

@@ -1,0 +1,42 @@
+"""Checkpoints and the newest weights, every few seconds and at the end."""
+
+from typing import TYPE_CHECKING
+
+from ntm.runs import checkpoints
+from ntm.training.observers.base import Observer
+
+if TYPE_CHECKING:
+    from ntm.training.loop import Trainer
+
+
+class Checkpoints(Observer):
+    """Saves the state of the run in its folder, if it has one."""
+
+    together = True
+
+    def __init__(self, seconds: float) -> None:
+        self.interval = seconds
+
+    def started(self, run: "Trainer") -> None:
+        """Remember where this process began: without progress there is nothing to save."""
+        self._first = run.sequences
+
+    def tick(self, run: "Trainer") -> None:
+        """Save, with everything that the checkpoint promises on the disk before it."""
+        run.state.counters.seconds = run.clock.seconds
+        if run.sequences == self._first:
+            return
+        self._require_finite_weights(run)
+        if run.folder is None:
+            return
+        run.tell("saving")
+        run.folder.save_weights("latest", run.model, {"sequences": run.sequences})
+        checkpoints.save(run.folder.checkpoints, run.state.tensors(), run.state.values())
+
+    ended = tick
+
+    def _require_finite_weights(self, run: "Trainer") -> None:
+        """No good checkpoint may give way to weights that the last step blew up."""
+        for name, parameter in run.model.named_parameters():
+            if not parameter.isfinite().all():
+                raise run.diverged(f"{name} is not finite.")

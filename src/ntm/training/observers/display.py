@@ -1,0 +1,71 @@
+"""What a person sees while a run goes on: where it stands, and a picture of an answer."""
+
+import time
+from typing import TYPE_CHECKING
+
+import torch
+
+from ntm.models import family_of
+from ntm.training.observers.base import Observer
+from ntm.training.progress import Progress, Status
+
+if TYPE_CHECKING:
+    from ntm.tasks import Batch
+    from ntm.training.loop import Trainer
+
+
+class Display(Observer):
+    """Shows where the run stands."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.interval, self.first = progress.interval, min(1.0, progress.interval)
+
+    def started(self, run: "Trainer") -> None:
+        """Say what is trained."""
+        self._shown, self._speed = (time.perf_counter(), run.sequences), 0.0
+        self.progress.note(_introduction(run))
+
+    def decided(self, run: "Trainer", verdict: str) -> None:
+        """Say which start goes on."""
+        self.progress.note(verdict)
+
+    def tick(self, run: "Trainer") -> None:
+        """Show where the run stands."""
+        now, counters = time.perf_counter(), run.state.counters
+        since, sequences = self._shown
+        if run.sequences > sequences:
+            self._speed = (run.sequences - sequences) / (now - since)
+        bits, pending = counters.last_bits, counters.sequences - counters.reported
+        if bits is None and pending:
+            bits = counters.bits / pending
+        self.progress.update(Status(run.sequences, run.planned, bits, self._speed))
+        self._shown = now, run.sequences
+
+    ended = tick
+
+
+class Pictures(Observer):
+    """Shows an answer to the same problem every few seconds."""
+
+    def __init__(self, progress: Progress, seconds: float, example: "Batch") -> None:
+        self.progress, self.interval, self.example = progress, seconds, example
+
+    @torch.no_grad()
+    def tick(self, run: "Trainer") -> None:
+        """Show the present answer."""
+        logits, _ = run.model(self.example.inputs)
+        picture = run.settings.task.render(self.example.to("cpu"), 0, logits.cpu())
+        self.progress.picture(picture)
+
+
+def _introduction(run: "Trainer") -> str:
+    settings, chosen = run.settings, run.settings.training
+    parameters = sum(parameter.numel() for parameter in run.model.parameters())
+    start = f"from sequence {run.sequences:,}" if run.sequences else "from the start"
+    return (
+        f"Training {settings.model_name} on {settings.task.name}: {parameters:,} parameters, "
+        f"{family_of(run.model).runs_on(run.model)}, batch size {chosen.batch_size}, "
+        f"seed {chosen.seed}, {start} to {run.planned:,}"
+        + (f", in {run.folder.path}." if run.folder else ".")
+    )

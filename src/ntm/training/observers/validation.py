@@ -1,0 +1,76 @@
+"""The cost of fresh sequences, always the same, and the weights that were best at them."""
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import torch
+
+from ntm.models.family import Model
+from ntm.runs import Settings, block_generator
+from ntm.runs.metrics import Line
+from ntm.runs.settings import beyond_task
+from ntm.tasks import Batch, Task, cost_in_bits
+from ntm.training.observers.base import Observer
+
+if TYPE_CHECKING:
+    from ntm.training.loop import Trainer
+
+
+class Validation(Observer):
+    """Measures the weights, or their running mean, now and then, and keeps the best."""
+
+    together = True
+
+    def __init__(self, settings: Settings, device: torch.device) -> None:
+        beyond = beyond_task(settings.task, settings.training.validate_beyond)
+        tasks = {"validation_bits": settings.task, "beyond_bits": beyond}
+        self.batches = {
+            name: _batch(settings, task).to(device) for name, task in tasks.items() if task
+        }
+
+    def reporting(self, run: "Trainer", line: Line) -> None:
+        """Take the weights into their running mean; validate if that is due."""
+        state = run.state
+        if state.average is not None:
+            state.average.take(run.model, state.counters.reported, state.counters.sequences)
+        if self._due(run):
+            line |= self._validate(run)
+
+    def _due(self, run: "Trainer") -> bool:
+        """Whether a multiple of `validate_every`, or the end, was reached since the last report."""
+        every, counters = run.settings.training.validate_every, run.state.counters
+        at_end = counters.sequences >= run.goal
+        if every == 0:
+            return run.state.starts.deciding and at_end
+        return at_end or counters.sequences // every > counters.reported // every
+
+    def _validate(self, run: "Trainer") -> dict[str, float]:
+        state = run.state
+        model = state.average.model if state.average else run.model
+        costs = {name: _mean_bits(model, batch) for name, batch in self.batches.items()}
+        bits = sum(costs.values())
+        if not math.isfinite(bits):
+            raise run.diverged(f"The validation cost is {bits}.")
+        if state.counters.best_bits is None or bits < state.counters.best_bits:
+            state.counters.best_bits = bits
+            self._keep(run, model, costs)
+        return costs
+
+    def _keep(self, run: "Trainer", model: Model, costs: Mapping[str, float]) -> None:
+        if run.state.starts.deciding:
+            facts = {"sequences": run.state.counters.sequences, **costs}
+            run.state.starts.keep_best(model.state_dict(), facts)
+        elif run.folder is not None:
+            run.folder.save_weights("best", model, {"sequences": run.sequences, **costs})
+
+
+def _batch(settings: Settings, task: Task) -> Batch:
+    generator = block_generator("validation", settings.training.seed)
+    return task.sample(settings.training.validation_sequences, generator)
+
+
+@torch.no_grad()
+def _mean_bits(model: Model, batch: Batch) -> float:
+    logits, _ = model(batch.inputs, lengths=batch.lengths)
+    return cost_in_bits(logits, batch).mean().item()

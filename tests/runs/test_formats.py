@@ -1,0 +1,55 @@
+"""What earlier versions wrote is still read; `formats/` keeps one of each as it was written."""
+
+import shutil
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+
+from ntm import NTM, pretrained
+from ntm.config import Initialisation
+from ntm.runs import Run, Settings, read_metrics
+from ntm.training import train
+
+FORMATS = Path(__file__).parent / "formats"
+
+
+def test_a_run_of_format_1_has_the_settings_it_was_made_with() -> None:
+    settings = Run(FORMATS / "run-1").settings
+    assert settings.initialisation == Initialisation("random", head_gain=0.25)
+    assert (settings.optimiser.clip, settings.optimiser.backward_clip) == (10.0, None)
+    assert settings.optimiser.backward_clip_until is None
+    assert settings.training.stop_after_seconds is None
+    assert Settings.from_json(settings.to_json()) == settings
+
+
+def test_a_run_of_format_1_gives_back_its_weights() -> None:
+    for weights, file in (("best", "best"), ("latest", "model")):
+        model, facts = Run(FORMATS / "run-1").load_model(weights)
+        assert facts["sequences"] == 20
+        stored = load_file(FORMATS / "run-1" / f"{file}.safetensors")
+        assert all(torch.equal(tensor, stored[n]) for n, tensor in model.state_dict().items())
+
+
+def test_a_run_of_format_1_is_resumed_as_if_it_had_never_stopped(tmp_path: Path) -> None:
+    shutil.copytree(FORMATS / "run-1", tmp_path / "old")
+    settings = Run(tmp_path / "old").settings.with_(training={"sequences": 30})
+    resumed = train(settings, tmp_path / "old", resume=True)
+    fresh = train(settings, tmp_path / "new")
+    for ours, theirs in zip(resumed.model.parameters(), fresh.model.parameters(), strict=True):
+        assert torch.equal(ours, theirs)
+    costs = [
+        [line["bits"] for line in read_metrics(tmp_path / name / "metrics.jsonl")]
+        for name in ("old", "new")
+    ]
+    assert costs[0] == costs[1]
+    assert Run(tmp_path / "old").settings == settings
+
+
+def test_a_network_of_format_1_loads() -> None:
+    file = FORMATS / "network-1.safetensors"
+    facts = pretrained.read_facts(file)
+    assert facts.trained_sequences == 20
+    net = NTM.from_config(facts.settings.model, facts.settings.initialisation)
+    net.load_state_dict(load_file(file))
+    assert net.initialisation.start_memory == "random"

@@ -1,0 +1,44 @@
+from pathlib import Path
+
+import pytest
+
+from ntm.runs import RunError, read_metrics
+from ntm.runs.metrics import Metrics
+
+
+def line(sequences: int) -> dict[str, float]:
+    return {"sequences": sequences, "bits": sequences / 3, "seconds": sequences / 7}
+
+
+def test_lines_come_back_as_they_were(tmp_path: Path) -> None:
+    file = tmp_path / "metrics.jsonl"
+    assert read_metrics(file) == []
+    metrics = Metrics(file, 0)
+    for sequences in (10, 20, 30):
+        metrics.write(line(sequences))
+    metrics.sync()
+    metrics.close()
+    assert read_metrics(file) == [line(10), line(20), line(30)]
+
+
+@pytest.mark.parametrize("torn", [b"", b'{"sequences": 40, "bi', b"\x00\x00", b'{"sequences": 40}'])
+def test_lines_beyond_the_checkpoint_and_torn_ones_are_cut(tmp_path: Path, torn: bytes) -> None:
+    file = tmp_path / "metrics.jsonl"
+    metrics = Metrics(file, 0)
+    for sequences in (10, 20, 30):
+        metrics.write(line(sequences))
+    metrics.close()
+    with file.open("ab") as opened:
+        opened.write(torn)
+    assert read_metrics(file) == [line(10), line(20), line(30)]
+    again = Metrics(file, 20)
+    again.write(line(25))
+    again.close()
+    assert read_metrics(file) == [line(10), line(20), line(25)]
+
+
+def test_garbage_in_the_middle_is_not_passed_over(tmp_path: Path) -> None:
+    file = tmp_path / "metrics.jsonl"
+    file.write_text('{"sequences": 1}\nnot json\n{"sequences": 3}\n')
+    with pytest.raises(RunError, match="not JSON"):
+        read_metrics(file)
