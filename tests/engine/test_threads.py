@@ -2,9 +2,8 @@
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +12,7 @@ import torch
 from tests.engine.comparison import Case, Results, concrete, results
 from torch import Tensor
 
+from ntm.bench.timing import threads
 from ntm.cell import State
 from ntm.engine.fused import FusedGradients, FusedUpdate
 from ntm.layer import NTM
@@ -27,16 +27,6 @@ MANY = Case(
 )
 # A given state, because PyTorch rounds its own softmax of the learned one by the number of threads.
 FEEDFORWARD = Case({"controller_size": 37, "heads": 2}, steps=6, batch_size=21, given_state=True)
-
-
-@contextmanager
-def threads(count: int) -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def require_same_bits(found: Results, expected: Results) -> None:

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.documents import run_the_program
 
 from ntm import figures
 from ntm.figures.gallery import figures_of
@@ -15,9 +16,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "figures.md").read_text()
 def test_the_program_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    (program,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    exec(compile(program, "figures.md", "exec"), {})
+    run_the_program("figures.md", tmp_path, monkeypatch)
     names = sorted(path.name for path in (tmp_path / "figures").iterdir())
     assert names == ["any.png", "copy.png", "copy.svg"]
     assert "reads where it wrote" in capsys.readouterr().out

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.documents import run_the_program
 
 from ntm.cli import main
 from ntm.paper import experiments
@@ -15,9 +16,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "reproduce.md").read_text()
 def test_the_program_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    (program,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    exec(compile(program, "reproduce.md", "exec"), {})
+    run_the_program("reproduce.md", tmp_path, monkeypatch)
     assert capsys.readouterr().out.startswith("copy-ntm-ff-0 400 ")
     assert (tmp_path / "reproduction" / "report.html").exists()
 

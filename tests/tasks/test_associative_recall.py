@@ -95,13 +95,6 @@ def test_list_lengths_include_both_ends() -> None:
     assert set(batch.lengths.tolist()) == {4 * items + 8 for items in (2, 3, 4, 5, 6)}
 
 
-def test_sizes_and_chance_by_arithmetic() -> None:
-    task = AssociativeRecall()
-    assert (task.input_size, task.output_size) == (8, 6)
-    assert task.chance_bits == 18
-    assert task.at(items=15).chance_bits == 18
-
-
 def test_a_list_without_a_successor_is_refused() -> None:
     with pytest.raises(ValueError, match="min_items must be an integer of at least 2, got 1"):
         AssociativeRecall().at(items=1)

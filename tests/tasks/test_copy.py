@@ -90,9 +90,3 @@ def test_sizes_of_the_encodings(
 ) -> None:
     task = Copy(start_delimiter=start_delimiter, end_marker=end_marker)
     assert (task.input_size, task.output_size) == sizes
-
-
-def test_chance_by_arithmetic() -> None:
-    assert Copy().chance_bits == 10.5 * 8
-    assert Copy(end_marker=True).chance_bits == 11.5 * 9
-    assert Copy().at(length=120).chance_bits == 960

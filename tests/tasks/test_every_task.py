@@ -136,3 +136,41 @@ def test_every_setting_is_documented(task: Task) -> None:
 def test_the_class_draws_itself(task: Task) -> None:
     assert inspect.getdoc(type(task)) != inspect.getdoc(Task)
     assert "#" in (type(task).__doc__ or "")
+
+
+@pytest.mark.parametrize(
+    ("task", "sizes", "chance"),
+    [
+        (make_task("copy"), (9, 8), 10.5 * 8),
+        (make_task("copy", end_marker=True), (9, 9), 11.5 * 9),
+        (make_task("copy").at(length=120), (9, 8), 960),
+        (make_task("repeat-copy"), (8, 7), (5.5 * 5.5 + 1) * 7),
+        (make_task("repeat-copy", bits=8), (10, 9), (5.5 * 5.5 + 1) * 9),
+        (make_task("repeat-copy").at(length=20, repeats=3), (8, 7), (20 * 3 + 1) * 7),
+        (make_task("associative-recall"), (8, 6), 18),
+        (make_task("associative-recall").at(items=15), (8, 6), 18),
+        (make_task("ngrams"), (1, 1), 199),
+        (make_task("ngrams").at(length=50), (1, 1), 49),
+        (make_task("priority-sort"), (10, 8), 128),
+    ],
+)
+def test_sizes_and_chance_by_arithmetic(task: Task, sizes: tuple[int, int], chance: float) -> None:
+    assert (task.input_size, task.output_size) == sizes
+    assert task.chance_bits == chance
+
+
+@every_task
+def test_the_optimum_is_that_of_sequences_if_it_is_known(task: Task) -> None:
+    batch = task.sample(1000, generator(3))
+    best = task.optimal_bits(batch)
+    assert (best is None) == (task.optimum is None)
+    if best is not None and task.optimum is not None:
+        assert abs(float(best.mean()) - task.optimum) < 4 * float(best.std()) / 1000**0.5
+
+
+@every_task
+def test_the_trained_range_is_what_is_sampled(task: Task) -> None:
+    for axis in task.axes:
+        low, high = task.trained_range(axis)
+        assert task.at(**{axis: low}).trained_range(axis) == (low, low)
+        assert low <= high

@@ -29,12 +29,7 @@ def slow_probabilities(bits: list[int], context: int) -> list[float]:
 
 
 @settings(deadline=None, max_examples=40)
-@given(
-    length=st.integers(2, 60),
-    context=st.integers(0, 6),
-    batch_size=st.integers(1, 4),
-    seed=st.integers(0, 1000),
-)
+@given(st.integers(2, 60), st.integers(0, 6), st.integers(1, 4), st.integers(0, 1000))
 def test_bits_and_optimal_predictions_as_a_slow_reader_would_have_them(
     length: int, context: int, batch_size: int, seed: int
 ) -> None:
@@ -98,13 +93,6 @@ def test_the_context_and_nothing_else_decides_the_odds() -> None:
     # x x y: nothing has been seen after y.
     new = fourth[(second == first) & (third != first)]
     assert abs(float(new.mean()) - 1 / 2) < 5 * (1 / 4 / len(new)) ** 0.5
-
-
-def test_chance_and_sizes_by_arithmetic() -> None:
-    task = NGrams()
-    assert (task.input_size, task.output_size) == (1, 1)
-    assert task.chance_bits == 199
-    assert task.at(length=50).chance_bits == 49
 
 
 def test_nobody_beats_the_optimum_on_average() -> None:

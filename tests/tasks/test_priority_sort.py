@@ -66,12 +66,6 @@ def test_priorities_are_uniform_between_minus_one_and_one() -> None:
     assert 0.999 < float(priorities.max()) <= 1
 
 
-def test_sizes_and_chance_by_arithmetic() -> None:
-    task = PrioritySort()
-    assert (task.input_size, task.output_size) == (10, 8)
-    assert task.chance_bits == 128
-
-
 @pytest.mark.parametrize(("length", "answers"), [(20, 16), (40, 32), (10, 8), (1, 1), (2, 2)])
 def test_the_answers_keep_their_share_at_other_lengths(length: int, answers: int) -> None:
     task = PrioritySort().at(length=length)

@@ -131,14 +131,6 @@ def test_settings_are_checked() -> None:
         RepeatCopy(scale_min_repeats="few")  # type: ignore[arg-type]
 
 
-def test_sizes_and_chance_by_arithmetic() -> None:
-    task = RepeatCopy()
-    assert (task.input_size, task.output_size) == (8, 7)
-    assert RepeatCopy(bits=8).input_size == 10
-    assert task.chance_bits == (5.5 * 5.5 + 1) * 7
-    assert task.at(length=20, repeats=3).chance_bits == (20 * 3 + 1) * 7
-
-
 @pytest.mark.parametrize("repeats", [1, 3, 17])
 def test_the_title_tells_length_and_repeats(repeats: int) -> None:
     task = RepeatCopy().at(length=4, repeats=repeats)

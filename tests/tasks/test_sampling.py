@@ -3,15 +3,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ntm.tasks import (
-    between,
-    put,
-    random_bits,
-    random_integers,
-    random_sequences,
-    take_steps,
-    time_steps,
-)
+from ntm.tasks import sampling
+from ntm.tasks.sampling import between, put, random_bits, random_integers, take_steps
 
 
 def generator(seed: int = 0) -> torch.Generator:
@@ -44,7 +37,9 @@ def test_random_bits_are_fair_and_uncorrelated_with_their_neighbours() -> None:
 
 def test_random_sequences_are_zero_beyond_their_lengths_and_random_within() -> None:
     lengths = torch.tensor([2, 5, 3])
-    drawn = torch.stack([random_sequences(lengths, 7, generator(seed)) for seed in range(100)])
+    drawn = torch.stack(
+        [sampling.random_sequences(lengths, 7, generator(seed)) for seed in range(100)]
+    )
     assert drawn.shape == (100, 5, 3, 7)
     ever_one = drawn.any(dim=0)
     within = (torch.arange(5).unsqueeze(1) < lengths).unsqueeze(-1).expand(5, 3, 7)
@@ -66,11 +61,7 @@ def test_put_writes_one_value_per_sequence() -> None:
 
 @settings(deadline=None, max_examples=50)
 @given(
-    steps=st.integers(1, 7),
-    batch=st.integers(1, 5),
-    width=st.integers(1, 3),
-    time=st.integers(1, 11),
-    seed=st.integers(0, 100),
+    st.integers(1, 7), st.integers(1, 5), st.integers(1, 3), st.integers(1, 11), st.integers(0, 99)
 )
 def test_take_steps_equals_a_loop(steps: int, batch: int, width: int, time: int, seed: int) -> None:
     sequence = torch.rand(steps, batch, width, generator=generator(seed))
@@ -85,4 +76,4 @@ def test_take_steps_equals_a_loop(steps: int, batch: int, width: int, time: int,
 
 
 def test_time_steps_is_a_column() -> None:
-    assert time_steps(3).tolist() == [[0], [1], [2]]
+    assert sampling.time_steps(3).tolist() == [[0], [1], [2]]

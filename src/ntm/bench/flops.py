@@ -29,16 +29,16 @@ class Flops:
     forward: int
     backward: int
 
-    @property
-    def total(self) -> int:
-        """Both passes."""
-        return self.forward + self.backward
-
     def __add__(self, other: "Flops") -> "Flops":
         return Flops(self.forward + other.forward, self.backward + other.backward)
 
     def __mul__(self, times: int) -> "Flops":
         return Flops(self.forward * times, self.backward * times)
+
+    @property
+    def total(self) -> int:
+        """Both passes."""
+        return self.forward + self.backward
 
 
 # y = tanh(x) and y = sigmoid(x): dx = dy (1 - y y) and dx = dy y (1 - y).

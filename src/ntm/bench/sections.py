@@ -84,12 +84,18 @@ QUICK = Effort(
 
 
 @dataclass(frozen=True)
-class Speedup:
-    """A training step of one network: native against reference."""
+class NetworkRow:
+    """Of a training step of one network."""
 
     task: str
     model: str
     batch_size: int
+
+
+@dataclass(frozen=True)
+class Speedup(NetworkRow):
+    """A training step of one network: native against reference."""
+
     native_seconds: float
     reference_seconds: float
     ratio: Spread
@@ -98,8 +104,7 @@ class Speedup:
 
 def measure_speedup(effort: Effort, note: Note) -> list[Speedup]:
     """Every network at every batch size, both engines on the same sequences in turn."""
-    announced = _announced("both engines", effort.speedups, note)
-    return [_speedup(*case, effort) for case in announced]
+    return [_speedup(*case, effort) for case in _announced("both engines", effort.speedups, note)]
 
 
 def _speedup(network: PaperNTM, batch_size: int, effort: Effort) -> Speedup:
@@ -119,12 +124,9 @@ def _speedup(network: PaperNTM, batch_size: int, effort: Effort) -> Speedup:
 
 
 @dataclass(frozen=True)
-class Share:
+class Share(NetworkRow):
     """How much of the speed of `torch.mm` on one core the native engine reaches."""
 
-    task: str
-    model: str
-    batch_size: int
     flops: int
     """Operations of a training step, the mean over the batches measured."""
     native_rate: float
@@ -213,12 +215,9 @@ def _growth(axis: str, trainings: dict[int, Training], effort: Effort) -> list[G
 
 
 @dataclass(frozen=True)
-class Threads:
+class Threads(NetworkRow):
     """A training step of one network on two threads and on one."""
 
-    task: str
-    model: str
-    batch_size: int
     one_seconds: float
     two_seconds: float
     ratio: Spread

@@ -20,8 +20,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--out", type=Path, required=True, metavar="DIR", help="folder for runs and report")
     add("--quick", action="store_true", help="short runs: all of it in a few minutes")
     add("--seeds", type=int, default=1, metavar="K", help="runs per network, seeds 0 to K-1")
-    add("--tasks", nargs="+", metavar="TASK", help="only these tasks (default: all five)")
-    add("--models", nargs="+", metavar="MODEL", help="only these models (default: all three)")
+    add(
+        "--tasks",
+        nargs="+",
+        metavar="TASK",
+        help="only these tasks (default: all that have an experiment)",
+    )
+    add("--models", nargs="+", metavar="MODEL", help="only these models (default: all)")
     add("--workers", type=int, metavar="W", help="runs at a time (default: one per core)")
     add(
         "--runs",

@@ -34,8 +34,8 @@ def run(options: argparse.Namespace) -> int:
 
     require_at_least_one(sequences=options.sequences)
     runs = find_runs(options.runs)
+    effort = Effort(sequences=options.sequences)
     with Display(sys.stdout) as display:
-        effort = Effort(sequences=options.sequences)
         results = collect(runs, options.out, effort, Stages(STAGES, display))
     print(f"{len(results.records())} runs in {results.readme}")
     return 0

@@ -8,13 +8,14 @@ import torch
 from ntm import pretrained
 from ntm.evaluation import generalise
 from ntm.models import Model
+from ntm.paper.registry import experiment_of
 from ntm.paper.settings import paper_settings
 from ntm.report.table import Table
 from ntm.runs import block_generator
 from ntm.tasks import Batch, Task
 from ntm.training import make_progress, train
 
-_LENGTHS = (10, 20, 30, 50, 120)
+_LENGTHS = [case["length"] for case in experiment_of("copy").beyond]
 
 
 def demonstrate(out: Path) -> int:

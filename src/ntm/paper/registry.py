@@ -4,6 +4,7 @@ from pathlib import Path
 
 from ntm.paper.experiment import Experiment
 from ntm.paper.reading import read_experiment
+from ntm.tasks import TASKS
 
 _files = map(read_experiment, Path(__file__).parent.glob("*.toml"))
 MACHINE, *_paper = sorted(_files, key=lambda experiment: experiment.figures[0].number or 0)
@@ -19,6 +20,7 @@ def register_experiment(experiment: Experiment) -> Experiment:
 
 def experiments() -> tuple[Experiment, ...]:
     """All experiments, the paper's first and in its order."""
+    len(TASKS)  # which imports the tasks of other packages, and with them their experiments
     return tuple(_EXPERIMENTS.values())
 
 

@@ -1,38 +1,26 @@
-"""Where results are: the folder that `ntm results` fills and `ntm reproduce` reports on."""
+"""Where results are: the folder that `ntm results` fills and `ntm reproduce` reports on.
+
+It has the records of the runs (data/), figures, the tables (README.md) and all on one page
+(report.html).
+"""
 
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ntm.paper.experiment import FigureSpec
 from ntm.report.records import FORMAT, Record, read_records
 from ntm.runs.files import write_atomically
 
 
-class Results(NamedTuple):
+class Results:
     """A folder of results."""
 
-    path: Path
-
-    @property
-    def data(self) -> Path:
-        """The records of the runs."""
-        return self.path / "data"
-
-    @property
-    def figures(self) -> Path:
-        """The paper's figures."""
-        return self.path / "figures"
-
-    @property
-    def readme(self) -> Path:
-        """The tables."""
-        return self.path / "README.md"
-
-    @property
-    def report(self) -> Path:
-        """Everything in one page."""
-        return self.path / "report.html"
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.data, self.figures = path / "data", path / "figures"
+        self.readme, self.report = path / "README.md", path / "report.html"
+        self._machine = self.data / "machine.json"
 
     def records(self) -> list[Record]:
         """What is known of the runs, by name."""
@@ -53,10 +41,6 @@ class Results(NamedTuple):
             return {}
         facts: dict[str, Any] = json.loads(self._machine.read_bytes())
         return {name: value for name, value in facts.items() if name != "format"}
-
-    @property
-    def _machine(self) -> Path:
-        return self.data / "machine.json"
 
 
 def figure_title(figure: FigureSpec) -> str:

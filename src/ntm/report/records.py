@@ -12,7 +12,7 @@ import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,15 +28,12 @@ FINENESS = 50
 """Neighbouring points of a thinned curve are at least their position / FINENESS apart."""
 
 
-@dataclass(frozen=True)
-class LearningCurve:
+class LearningCurve(NamedTuple):
     """How the cost fell; arrays of (points,)."""
 
     sequences: Array
-    bits: Array
-    """Mean cost per sequence since the point before."""
-    seconds: Array
-    """Time spent on training so far."""
+    bits: Array  # mean cost per sequence since the point before
+    seconds: Array  # time spent on training so far
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@
 Every run is a folder like that of `ntm train`, whatever ran it. docs/scale.md has the whole story.
 """
 
-import importlib
 from typing import TYPE_CHECKING
+
+from ntm.common.lazy import lazily
 
 if TYPE_CHECKING:
     from ntm.scale.execution import execute
@@ -19,22 +20,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Job", "Outcome", "Standing", "Summary", "execute", "read_grid", "summarise"]
 
-_HOMES = {
-    "Job": "ntm.scale.jobs",
-    "Outcome": "ntm.scale.jobs",
-    "Standing": "ntm.scale.jobs",
-    "Summary": "ntm.scale.summary",
-    "execute": "ntm.scale.execution",
-    "read_grid": "ntm.scale.grid",
-    "summarise": "ntm.scale.summary",
+_NAMES = {
+    "ntm.scale.jobs": ("Job", "Outcome", "Standing"),
+    "ntm.scale.summary": ("Summary", "summarise"),
+    "ntm.scale.execution": ("execute",),
+    "ntm.scale.grid": ("read_grid",),
 }
 
-
-def __getattr__(name: str) -> object:
-    """Import what is asked for when it is: the command line reads this file before its options."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'ntm.scale' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+__getattr__ = lazily(__name__, _NAMES)
 
 
 def __dir__() -> list[str]:

@@ -24,8 +24,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ntm.common.fields import named_field
-from ntm.common.text import plain, unknown
+from ntm.common.fields import as_text, named_field
+from ntm.common.text import unknown
 from ntm.models import MODELS
 from ntm.runs import Settings
 from ntm.runs.settings import SECTIONS
@@ -135,7 +135,7 @@ def _choices(base: Settings, key: str, value: Any) -> list[Setting]:
     listed = isinstance(value, list) and not (several and not _is_nested(value))
     if value == []:
         raise ValueError(f"{key} is an empty list; without any value there is nothing to run.")
-    return [Setting(key, plain(choice), listed) for choice in (value if listed else [value])]
+    return [Setting(key, as_text(choice), listed) for choice in (value if listed else [value])]
 
 
 def _is_nested(values: Sequence[Any]) -> bool:

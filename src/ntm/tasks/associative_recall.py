@@ -7,15 +7,8 @@ import torch
 from torch import Tensor
 
 from ntm.common.fields import setting
+from ntm.tasks import sampling
 from ntm.tasks.base import Batch, Task, bit_names
-from ntm.tasks.sampling import (
-    between,
-    put,
-    random_integers,
-    random_sequences,
-    take_steps,
-    time_steps,
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,8 +59,8 @@ class AssociativeRecall(Task):
 
     def draw(self, batch_size: int, generator: torch.Generator) -> Batch:
         """In time: the items behind their delimiters, the query between its own, the answer."""
-        counts = random_integers(self.min_items, self.max_items, batch_size, generator)
-        vectors = random_sequences(counts * self.item_length, self.bits, generator)
+        counts = sampling.random_integers(self.min_items, self.max_items, batch_size, generator)
+        vectors = sampling.random_sequences(counts * self.item_length, self.bits, generator)
         fractions = torch.rand(batch_size, generator=generator, dtype=torch.float64)
         queried = (fractions * (counts - 1)).long()
         query = counts * (self.item_length + 1)
@@ -77,27 +70,29 @@ class AssociativeRecall(Task):
 
         inputs = torch.zeros(int(lengths.max()), batch_size, self.input_size)
         self._write_list(inputs, vectors, counts)
-        put(inputs, query, self.bits + 1)
+        sampling.put(inputs, query, self.bits + 1)
         if self.close_query:
-            put(inputs, query_end, self.bits + 1)
+            sampling.put(inputs, query_end, self.bits + 1)
         self._write_item(inputs, query + 1, self._item(vectors, queried))
 
         targets = torch.zeros(len(inputs), batch_size, self.output_size)
         self._write_item(targets, answer, self._item(vectors, queried + 1))
-        return Batch(inputs, targets, between(answer, lengths), lengths)
+        return Batch(inputs, targets, sampling.between(answer, lengths), lengths)
 
     def _write_list(self, inputs: Tensor, vectors: Tensor, counts: Tensor) -> None:
         """Write every item behind its delimiter, in place, at the start of the inputs."""
         most, period = int(counts.max()), self.item_length + 1
         listed = inputs[: most * period].view(most, period, len(counts), -1)
         listed[:, 1:, :, : self.bits] = vectors.view(most, self.item_length, len(counts), -1)
-        listed[:, 0, :, self.bits] = (time_steps(most) < counts).float()
+        listed[:, 0, :, self.bits] = (sampling.time_steps(most) < counts).float()
 
     def _item(self, vectors: Tensor, index: Tensor) -> Tensor:
         """Item `index[b]` of sequence b: (item_length, batch, bits)."""
-        return take_steps(vectors, index * self.item_length + time_steps(self.item_length))
+        return sampling.take_steps(
+            vectors, index * self.item_length + sampling.time_steps(self.item_length)
+        )
 
     def _write_item(self, tensor: Tensor, start: Tensor, item: Tensor) -> None:
         """Write an item into the bits of a tensor from step `start[b]` on, in place."""
-        step = start + time_steps(self.item_length)
+        step = start + sampling.time_steps(self.item_length)
         tensor[step, torch.arange(len(start)), : self.bits] = item

@@ -8,15 +8,8 @@ import torch
 from torch import Tensor
 
 from ntm.common.fields import check_order, setting
+from ntm.tasks import sampling
 from ntm.tasks.base import Batch, Task, bit_names
-from ntm.tasks.sampling import (
-    between,
-    put,
-    random_integers,
-    random_sequences,
-    take_steps,
-    time_steps,
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,9 +119,11 @@ class RepeatCopy(Task):
 
     def draw(self, batch_size: int, generator: torch.Generator) -> Batch:
         """In time: the vectors, the number, the answer, its end marker."""
-        counts = random_integers(self.min_length, self.max_length, batch_size, generator)
-        repeats = random_integers(self.min_repeats, self.max_repeats, batch_size, generator)
-        vectors = random_sequences(counts, self.bits, generator)
+        counts = sampling.random_integers(self.min_length, self.max_length, batch_size, generator)
+        repeats = sampling.random_integers(
+            self.min_repeats, self.max_repeats, batch_size, generator
+        )
+        vectors = sampling.random_sequences(counts, self.bits, generator)
         first = int(self.delimiter == "start")
         number = first + counts
         answer = number + 1
@@ -138,17 +133,17 @@ class RepeatCopy(Task):
 
         inputs = torch.zeros(time, batch_size, self.input_size)
         inputs[first : first + len(vectors), :, : self.bits] = vectors
-        put(inputs, number if self.delimiter == "end" else 0, self.bits)
-        put(inputs, number, self.bits + 1, self.normalised(repeats))
+        sampling.put(inputs, number if self.delimiter == "end" else 0, self.bits)
+        sampling.put(inputs, number, self.bits + 1, self.normalised(repeats))
 
         # What there is to say: the vectors and, as a last step, the marker.
         said = torch.zeros(len(vectors) + 1, batch_size, self.output_size)
         said[:-1, :, : self.bits] = vectors
         said[-1, :, self.bits] = 1.0
-        mask = between(answer, lengths)
-        position = (time_steps(time) - answer).remainder_(counts)
+        mask = sampling.between(answer, lengths)
+        position = (sampling.time_steps(time) - answer).remainder_(counts)
         position[marker, torch.arange(batch_size)] = len(vectors)
-        targets = take_steps(said, position.masked_fill_(mask == 0, -1))
+        targets = sampling.take_steps(said, position.masked_fill_(mask == 0, -1))
         return Batch(inputs, targets, mask, lengths)
 
     def title(self, problem: Batch) -> str:

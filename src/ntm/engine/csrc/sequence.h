@@ -737,7 +737,8 @@ void backward(const Sizes& sizes, const Batch& batch, const Weights<T>& weights,
     for (Index p = begin; p < end; ++p) pass.give_start(room.carry, p - begin, order.sequence[p], dstart);
   });
   const WeightSums<T> sums(plan, batch.sequences, rows.total, control, dvalues, dweights);
-  Phase groups(groups_of(batch), work), weight_sums(sums.count(), sums);
+  Phase groups(groups_of(batch), work);
+  Phase weight_sums(sums.count(), sums);
   run_parallel(batch.threads, groups, weight_sums);
 }
 

@@ -5,22 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ntm.evaluation import weightings
 from ntm.evaluation.findings import Analysis, Finding, choose, head_pairs, summarised
 from ntm.evaluation.recording import Recording
-from ntm.evaluation.weightings import (
-    CONTENT_THEN_SHIFT,
-    SHIFT,
-    Array,
-    Flags,
-    Integers,
-    Track,
-    at_steps,
-    cosine,
-    displacement,
-    equal,
-    mean,
-    track,
-)
+from ntm.evaluation.weightings import SHIFT, Array, Flags, Integers, Track, at_steps, mean
 from ntm.paper.heads.copying import TIMINGS, Use
 from ntm.tasks import AssociativeRecall
 
@@ -89,7 +77,7 @@ class Lookup(NamedTuple):
     def hits(self) -> Array:
         """Whether each vector was read where it was written, (item_length, batch)."""
         written = at_steps(self.writer.place, self.write_step)
-        return equal(at_steps(self.reader.place, self.read_step), written)
+        return weightings.equal(at_steps(self.reader.place, self.read_step), written)
 
 
 def analyse_recalling(recording: Recording) -> Analysis:
@@ -121,8 +109,8 @@ def follow(recording: Recording, use: Use) -> Lookup:
     plan, trace, (delay, lead) = lists(recording), recording.trace, TIMINGS[timing]
     return Lookup(
         plan,
-        track(trace, "write", write_head),
-        track(trace, "read", read_head),
+        weightings.track(trace, "write", write_head),
+        weightings.track(trace, "read", read_head),
         plan.vectors + delay,
         plan.answer + np.arange(plan.period - 1)[:, None] - lead,
         trace.read_weightings.shape[-1],
@@ -132,11 +120,11 @@ def follow(recording: Recording, use: Use) -> Lookup:
 def _shifted_by_one(lookup: Lookup) -> Finding:
     mode = at_steps(lookup.reader.mode, lookup.jump)
     place = at_steps(lookup.reader.place, lookup.jump)
-    way = displacement(lookup.match, place, lookup.locations)
+    way = weightings.displacement(lookup.match, place, lookup.locations)
     return Finding(
         "lands one past the match",
         "a content-based lookup that produces a weighting that is shifted by one",
-        mean((mode == CONTENT_THEN_SHIFT) & (np.abs(way) == 1)),
+        mean((mode == weightings.CONTENT_THEN_SHIFT) & (np.abs(way) == 1)),
         "lookups that land next to the location that matches the key, by content then shift",
         {
             "by_content": mean(mode != SHIFT),
@@ -174,7 +162,7 @@ def _which_key(lookup: Lookup) -> Finding:
     ends = np.arange(1, plan.items.max())[:, None]
     steps = np.where(ends < plan.items, ends * plan.period, -1)
     added = at_steps(lookup.writer.vector, steps)
-    similarity = cosine(added, at_steps(lookup.reader.key, lookup.jump))
+    similarity = weightings.cosine(added, at_steps(lookup.reader.key, lookup.jump))
     own = ends == plan.queried + 1
     closest = np.nan_to_num(similarity, nan=-2).argmax(axis=0) == plan.queried
     return Finding(
