@@ -17,22 +17,21 @@ try {
 } catch (error) {
   answer.error = `${error.name}: ${error.message}`;
 }
-process.stdout.write(JSON.stringify(answer));
+process.stdout.write(JSON.stringify(answer, plain));
 
 function obey({ config, parameters, batches, optimiser, trace }) {
   const network = engine.network(config);
   try {
     network.load(parameters);
     answer.bits = (batches ?? []).map((batch) => network.train(batch, optimiser));
-    if (trace) answer.trace = plain(network.trace(trace));
+    if (trace) answer.trace = network.trace(trace);
   } finally {
-    answer.parameters = plain(network.parameters());
+    answer.parameters = network.parameters();
     network.free();
   }
 }
 
 /** Float32Array's own JSON is an object. */
-function plain(tensors) {
-  const listed = ([name, { shape, values }]) => [name, { shape, values: Array.from(values) }];
-  return Object.fromEntries(Object.entries(tensors).map(listed));
+function plain(_, value) {
+  return value instanceof Float32Array ? Array.from(value) : value;
 }

@@ -36,9 +36,9 @@ import { count, parameterShapes, requireConfig, traceShapes } from "./shapes.js"
  * @property {number} [decay]
  * @property {number} [momentum]
  * @property {number} [epsilon]
- * @property {number} [clip]
- * @property {number} [backward_clip]
- * @property {number} [backward_clip_until]
+ * @property {number | null} [clip]
+ * @property {number | null} [backward_clip]
+ * @property {number | null} [backward_clip_until]
  */
 
 /** @typedef {{ shape: number[], values: Float32Array }} Tensor */
@@ -55,8 +55,8 @@ export const PAPER = Object.freeze({
   momentum: 0.9,
   epsilon: 1e-4,
   clip: 10,
-  backward_clip: 0,
-  backward_clip_until: 0,
+  backward_clip: null,
+  backward_clip_until: null,
 });
 
 /**
@@ -193,7 +193,7 @@ export class Network {
   #update({ learning_rate, halve_every, halve_after, decay, momentum, epsilon, clip }, begun) {
     const exports = this.#exports;
     const rate = exports.rate_after(learning_rate, halve_every, halve_after, begun);
-    if (!exports.update(this.#address, rate, decay, momentum, epsilon, clip))
+    if (!exports.update(this.#address, rate, decay, momentum, epsilon, clip ?? Infinity))
       throw new RangeError("A gradient is not finite; the parameters are as they were.");
   }
 
@@ -204,9 +204,8 @@ export class Network {
    * @param {number} begun
    */
   #clipBackward({ backward_clip, backward_clip_until }, sequences, begun) {
-    const clips = backward_clip_until === 0 || begun < backward_clip_until;
-    const bound = backward_clip && clips ? backward_clip / sequences : Infinity;
-    this.#exports.clip_backward(this.#address, bound);
+    const clips = backward_clip !== null && begun < (backward_clip_until ?? Infinity);
+    this.#exports.clip_backward(this.#address, clips ? backward_clip / sequences : Infinity);
   }
 
   /**
