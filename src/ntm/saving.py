@@ -1,6 +1,6 @@
 """A network in a folder: what `NTM.save_pretrained` writes and `NTM.from_pretrained` reads.
 
-    config.json         {"format": "ntm-network-1", "config": {...}, "batch_first": ..., ...}
+    config.json         {"format": "ntm-network-1", "config": {...}, "initialisation": {...}, ...}
     model.safetensors   the weights
 
 A folder may come from anybody. Nothing in it is run, and nothing is built from config.json before
@@ -9,7 +9,7 @@ its sizes are known to be those of the weights.
 
 import json
 import math
-from dataclasses import asdict, fields
+from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,12 @@ from safetensors import torch as safetensors
 from torch import Tensor
 
 from ntm import checks
-from ntm.config import NTMConfig
+from ntm.config import Initialisation, NTMConfig
 from ntm.layer import NTM
 from ntm.runs.files import write_atomically
 
 FORMAT = "ntm-network-1"
-_KEYS = {"format", "config", "batch_first", "backward_clip"}
+_KEYS = {"format", "config", "initialisation", "batch_first", "backward_clip"}
 Shapes = dict[str, tuple[int, ...]]
 
 
@@ -46,10 +46,11 @@ def load(folder: str | Path, *, batch_first: bool | None = None, engine: str = "
     """The network in a folder; `batch_first` is as saved unless it is given."""
     folder = Path(folder)
     values = _read_json(folder)
-    config = _read_config(folder, values["config"])
+    config: NTMConfig = _read_fields(NTMConfig, folder, values["config"])
+    initialisation = _read_fields(Initialisation, folder, values["initialisation"])
     weights = _read_weights(folder / "model.safetensors")
     _require_fitting(folder, config, weights)
-    net = _empty(config)
+    net = _empty(config, initialisation)
     net.engine, net.backward_clip = engine, _limit(folder, values["backward_clip"])
     net.batch_first = _flag(folder, values["batch_first"]) if batch_first is None else batch_first
     dtype = weights["start.memory"].dtype
@@ -62,6 +63,7 @@ def _described(net: NTM) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "config": asdict(net.config),
+        "initialisation": asdict(net.initialisation),
         "batch_first": bool(net.batch_first),
         "backward_clip": None if math.isinf(net.backward_clip) else net.backward_clip,
     }
@@ -112,7 +114,7 @@ def _read_json(folder: Path) -> dict[str, Any]:
     if not isinstance(values, dict) or values.get("format") != FORMAT:
         raise ValueError(
             f"{file} is not in the format {FORMAT!r} that net.save_pretrained writes. A run's "
-            f"network is loaded with ntm.training.Run(folder).load_model()."
+            f"network is loaded with ntm.runs.Run(folder).load_model()."
         )
     if values.keys() != _KEYS:
         raise ValueError(f"{file} must have the keys {_listed(_KEYS)}; got {_listed(values)}.")
@@ -123,16 +125,17 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON number")
 
 
-def _read_config(folder: Path, values: object) -> NTMConfig:
-    known = {field.name for field in fields(NTMConfig)}
-    if not isinstance(values, dict) or not {"input_size", "output_size"} <= values.keys() <= known:
+def _read_fields(kind: type, folder: Path, values: object) -> Any:
+    known = {field.name for field in fields(kind)}
+    required = {field.name for field in fields(kind) if field.default is MISSING}
+    if not isinstance(values, dict) or not required <= values.keys() <= known:
         got = _listed(values) if isinstance(values, dict) else type(values).__name__
         raise ValueError(
-            f"The config in {folder / 'config.json'} must have the settings of NTMConfig, "
+            f"{folder / 'config.json'} must have the settings of {kind.__name__}, "
             f"{_listed(known)}; got {got}."
         )
     try:
-        return NTMConfig(**values)
+        return kind(**values)
     except ValueError as error:
         raise ValueError(f"{folder / 'config.json'}: {error}") from error
 
@@ -181,10 +184,10 @@ def _require_fitting(folder: Path, config: NTMConfig, weights: dict[str, Tensor]
     checks.require_range(*kinds)
 
 
-def _empty(config: NTMConfig) -> NTM:
+def _empty(config: NTMConfig, initialisation: Initialisation = Initialisation()) -> NTM:
     """A network without values: nothing is allocated, and no random number is drawn."""
     with torch.device("meta"):
-        return NTM.from_config(config)
+        return NTM.from_config(config, initialisation)
 
 
 def _shapes(weights: dict[str, Tensor]) -> Shapes:

@@ -82,7 +82,7 @@ def parsed(owner: type, section: str, name: str, text: str) -> Any:
 def as_text(value: Any) -> str:
     """A value as somebody would type it."""
     if isinstance(value, list | tuple):
-        return ",".join(map(str, value))
+        return ",".join(map(as_text, value))
     return str(value).lower() if isinstance(value, bool) or value is None else str(value)
 
 

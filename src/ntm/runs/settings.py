@@ -25,10 +25,6 @@ FOLLOWS_FROM_TASK = ("input_size", "output_size")
 _SOURCE = "from"
 
 
-def _engines() -> tuple[str, ...]:
-    return tuple(engine.names())
-
-
 @dataclass(frozen=True)
 class _Checked:
     """Values are held against what their fields declare."""
@@ -89,7 +85,7 @@ class TrainingSettings(_Checked):
         False, "batches of nearly equal lengths, which the LSTM baseline runs faster"
     )
     seed: int = setting(1, "decides the initial weights and all data", at_least=0)
-    engine: str = setting("auto", "engine that runs an NTM", choices=_engines)
+    engine: str = setting("auto", "engine that runs an NTM", choices=engine.names)
     device: str = setting("cpu", "where to train: cpu, cuda, cuda:1, ...")
     threads: int = setting(0, "threads for torch (0: torch's own choice)", at_least=0)
     report_every: int = setting(1000, "sequences between lines of metrics.jsonl", at_least=1)
