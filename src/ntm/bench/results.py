@@ -34,7 +34,7 @@ _MEASURES: dict[str, Callable[[Effort, Note], Sequence[Row]]] = {
 
 @dataclass(frozen=True)
 class Results:
-    """All that a benchmark found."""
+    """All results of a benchmark."""
 
     machine: dict[str, str | int]
     effort: Effort
@@ -69,7 +69,7 @@ def _require_native() -> None:
 
 
 def machine() -> dict[str, str | int]:
-    """What was measured on, and with what."""
+    """The machine and the versions."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count() or 1,

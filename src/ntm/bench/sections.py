@@ -37,7 +37,7 @@ from ntm.paper import paper_settings
 from ntm.training import Step
 
 Note = Callable[[str], None]
-"""Somewhere to say what is being measured."""
+"""Called with what is being measured."""
 Case = tuple[PaperNTM, int]
 """A network and a batch size."""
 
@@ -56,7 +56,7 @@ class Effort:
 
     rounds: int = 9
     slice_seconds: float = 0.02
-    """How long a slice of a quick contestant lasts; the reference engine takes what it takes."""
+    """How long a slice of a fast contestant lasts; the reference engine takes longer."""
     speedups: tuple[Case, ...] = tuple((net, size) for net in PAPER for size in (1, 16, 64))
     shares: tuple[Case, ...] = speedups
     threads: tuple[Case, ...] = tuple((net, 16) for net in PAPER)
@@ -223,7 +223,7 @@ class Threads(NetworkRow):
     ratio: Spread
     """How many times longer one thread takes."""
     machine: Spread
-    """The same for two trainings at once that share nothing: what the machine has to give."""
+    """The same for two trainings at once that share nothing: the most that the machine can give."""
 
 
 def measure_threads(effort: Effort, note: Note) -> list[Threads]:

@@ -87,7 +87,7 @@ def _seconds(work: Work, number: int, repeats: int, clock: Clock) -> float:
 
 @contextmanager
 def threads(count: int) -> Iterator[None]:
-    """Within this, torch and the engines use so many threads."""
+    """Within this context, torch and the engines use this many threads."""
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:

@@ -11,13 +11,13 @@ from ntm.paper.registry import MACHINE, experiment_of, experiments
 
 
 class Outcome(NamedTuple):
-    """What became of one figure."""
+    """The outcome of drawing one figure."""
 
     figure: FigureSpec
     files: Sequence[Path]
     """Where it is; empty if it could not be drawn."""
     lacking: Sequence[str]
-    """What would be needed to draw it, or to draw all of it."""
+    """The runs that it needs and that are missing."""
 
 
 def draw_figures(

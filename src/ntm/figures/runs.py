@@ -60,7 +60,7 @@ class RunFolders:
 
     def __init__(self, folders: Iterable[str | Path]) -> None:
         self.lacking: list[str] = []
-        """What figures had to do without."""
+        """What figures had to be drawn without."""
         self._runs: dict[tuple[str, str], list[Run]] = {}
         for run in find_runs(folders):
             key = (run.settings.task.name, run.settings.model_name)
@@ -100,7 +100,7 @@ class RunFolders:
         raise MissingError(_advice(task, *models))
 
     def wanted(self, task: str, *models: str) -> list[TrainedNetwork]:
-        """As `best`, for a figure that can do without: then it is noted as lacking."""
+        """As `best`, for a figure that can be drawn without it: then it is noted as lacking."""
         try:
             return [self.best(task, *models)]
         except MissingError as error:

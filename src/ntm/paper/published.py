@@ -29,7 +29,7 @@ class Reading(NamedTuple):
 
     bits: float
     beyond: bool = False
-    """The curve is above the figure's frame there: the cost is more, nobody knows how much."""
+    """The curve is above the figure's frame there: the cost is higher, by an unknown amount."""
 
     def __str__(self) -> str:
         text = f"{self.bits:.3f}" if self.bits < 1 else bits_text(self.bits)

@@ -1,4 +1,4 @@
-"""Progress of the whole and of the part: which stage, how far, and where every run stands."""
+"""Progress of a job in stages: which stage, how far, and where every run stands."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -24,13 +24,13 @@ class Stages:
         self.begin(self.names[0], 1)
 
     def begin(self, name: str, parts: int) -> None:
-        """A stage of so many parts begins."""
+        """A stage with this many parts begins."""
         self._number = self.names.index(name)
         self._parts, self._finished, self._part = parts, 0.0, ""
         self._standings = ()
 
     def doing(self, part: str) -> None:
-        """This is being done now."""
+        """This part is being done now."""
         self._part = part
         if self._display and self._display.is_terminal:
             self._show()
@@ -46,7 +46,7 @@ class Stages:
         self._show(now=all(map(_is_over, standings)))
 
     def note(self, text: str) -> None:
-        """Say one thing."""
+        """Print a line that stays."""
         if self._display:
             self._display.note(text)
 
@@ -62,7 +62,7 @@ class Stages:
 
     @property
     def of_all(self) -> float:
-        """About the share of everything that is done."""
+        """Roughly the share of everything that is done."""
         sizes = [_SHARES[name] for name in self.names]
         return (sum(sizes[: self._number]) + sizes[self._number] * self.of_stage) / sum(sizes)
 

@@ -1,4 +1,4 @@
-"""The small data of runs: all that tables are made from, and nothing that takes much room.
+"""Records of runs: the little data that all tables are made from.
 
 data/copy-ntm-ff-0/
   config.json       the settings
@@ -125,7 +125,7 @@ def store_measured(file: Path, key: Json, measured: Json) -> None:
 
 
 def is_up_to_date(file: Path, key: Json) -> bool:
-    """Whether a file holds what was measured with this very key."""
+    """Whether a file holds what was measured with this key."""
     return file.exists() and _json(file).get("key") == key
 
 
