@@ -83,7 +83,7 @@ def random_batch(config: NTMConfig, lengths: tuple[int, ...]) -> Batch:
 
 
 @dataclass(frozen=True)
-class Training:
+class TimedTraining:
     """Work to time: in round k, train on the k-th portion of a block, batch by batch."""
 
     config: NTMConfig

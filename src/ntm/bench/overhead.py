@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 
 import torch
 
-from ntm.bench.timing import Spread
+from ntm.bench.timing import Quartiles
 from ntm.engine import native
 from ntm.runs import Settings, Stream
 from ntm.training import make_progress, train
@@ -93,14 +93,14 @@ class Overhead:
     kernel_seconds: float
     sampling_seconds: float
     """Drawing the training data, which is within the overhead."""
-    share: Spread
+    share: Quartiles
     """The share of the whole time that is spent outside the kernels."""
 
     @classmethod
     def of(cls, task: str, model: str, sequences: int, runs: Sequence[Times]) -> Self:
         """From the times of several runs, each of this many sequences."""
         whole, kernels, sampling = (median(part) / sequences for part in zip(*runs, strict=True))
-        share = Spread.of([1 - run.kernels / run.whole for run in runs])
+        share = Quartiles.of([1 - run.kernels / run.whole for run in runs])
         return cls(task, model, sequences, whole, kernels, sampling, share)
 
 

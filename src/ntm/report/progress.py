@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ntm.common.text import duration
-from ntm.report.display import Display
+from ntm.report.display import ProgressDisplay
 
 if TYPE_CHECKING:
     from ntm.scale import Standing
@@ -17,7 +17,7 @@ _SHARES = {"train": 85, "evaluate": 6, "analyse": 4, "draw": 4, "report": 1}
 class Stages:
     """How far a sequence of stages has come, shown on a display if there is one."""
 
-    def __init__(self, names: Iterable[str], display: Display | None = None) -> None:
+    def __init__(self, names: Iterable[str], display: ProgressDisplay | None = None) -> None:
         self.names, self._display = list(names), display
         self._standings: Sequence[Standing] = ()
         self._started = time.monotonic()

@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 from ntm.common.fields import as_text
 from ntm.common.text import duration
-from ntm.report.display import Display
+from ntm.report.display import ProgressDisplay
 from ntm.scale.jobs import Standing, State
 from ntm.scale.summary import Summary
 
@@ -24,8 +24,8 @@ class RunsView(AbstractContextManager["RunsView"]):
     """
 
     def __init__(self, stream: TextIO) -> None:
-        self._display = Display(stream, _LINE_SECONDS, delay=_LINE_SECONDS, keep=False)
-        self._clock = Clock()
+        self._display = ProgressDisplay(stream, _LINE_SECONDS, delay=_LINE_SECONDS, keep=False)
+        self._clock = TimeLeft()
         self._known: dict[str, tuple[State, str | None]] = {}
 
     def __exit__(self, *error: object) -> None:
@@ -88,7 +88,7 @@ def _bits(standing: Standing) -> str:
     return "" if standing.bits is None else f"{standing.bits:.3f}"
 
 
-class Clock:
+class TimeLeft:
     """How long the rest will take, by the sequences done since it was first asked."""
 
     def __init__(self) -> None:
