@@ -6,6 +6,7 @@ import statistics
 from pathlib import Path
 
 import pytest
+import torch
 
 from ntm.cli import make_parser
 from ntm.paper import experiment_of, experiments, published, settings_for
@@ -164,3 +165,10 @@ def test_lengths_and_batches_in_the_reproduction_guide_are_those_of_the_settings
     quick = {plan.quick_batch for e in experiments() for plan in e.networks.values()}
     assert quick == {1, experiment_of("copy").networks["lstm"].quick_batch}
     assert f"the LSTMs on batches of {max(quick)}" in page
+
+
+def test_the_page_on_pytorch_runs():
+    program = {}
+    exec(compile(python_blocks(DOCS / "torch.md"), "torch.md", "exec"), program)
+    assert program["features"].dtype == torch.bfloat16
+    assert program["logits"].shape == (50, 2, 8)

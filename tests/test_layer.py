@@ -589,10 +589,16 @@ def with_state(change: Callable[[State], object]) -> Call:
 
 
 WRONG_CALLS: dict[str, tuple[Call, type[Exception], str]] = {
-    "two axes": (
-        lambda net, x: net(x[0]),
+    "one axis": (
+        lambda net, x: net(x[0, 0]),
         ValueError,
-        "x must have the shape (time, batch, 3), at least one step and one sequence; got (3, 3).",
+        "(time, batch, 3), at least one step and one sequence; got (3,). One sequence alone may be",
+    ),
+    "four axes": (lambda net, x: net(x[None]), ValueError, "got (1, 5, 3, 3)."),
+    "one sequence of too few channels": (
+        lambda net, x: net(x[:, 0, :2]),
+        ValueError,
+        "got (5, 2). One sequence alone may be (time, 3).",
     ),
     "too few channels": (
         lambda net, x: net(x[..., :2]),
@@ -734,8 +740,8 @@ def test_a_wrong_call_is_refused_in_a_sentence(name: str, engine: str) -> None:
 @every_engine
 def test_batch_first_shapes_are_named_batch_first(engine: str) -> None:
     net = make_net(engine=engine, batch_first=True)
-    with pytest.raises(ValueError, match=r"\(batch, time, 3\).*got \(2, 3\)"):
-        net(randn(2, 3))
+    with pytest.raises(ValueError, match=r"\(batch, time, 3\).*got \(2, 4\)"):
+        net(randn(2, 4))
 
 
 @every_engine

@@ -6,10 +6,12 @@ M_t           ->  read heads find their locations and read         ->  r_t
 h_t, r_t      ->  output
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.serialization import add_safe_globals
+from torch.utils._pytree import _register_namedtuple
 
 from ntm.addressing import Addressing, address
 from ntm.config import NTMConfig
@@ -31,6 +33,31 @@ class State(NamedTuple):
     def detach(self) -> "State":
         """The same state without its history, for truncated backpropagation through time."""
         return State(*(tensor.detach() for tensor in self))
+
+    def to(self, *args: Any, **kwargs: Any) -> "State":
+        """The same state on another device or in another dtype; the arguments of Tensor.to."""
+        return State(*(tensor.to(*args, **kwargs) for tensor in self))
+
+    def __repr__(self) -> str:
+        return described(self)
+
+
+def described(values: NamedTuple) -> str:
+    """Named tensors in one line: the shapes instead of thousands of numbers."""
+    named = values._asdict()
+    shapes = {n: tuple(v.shape) if isinstance(v, Tensor) else v for n, v in named.items()}
+    kinds = {f"{v.dtype} on {v.device}" for v in values if isinstance(v, Tensor)}
+    listed = [f"{name}={shape}" for name, shape in shapes.items()]
+    return f"{type(values).__name__}({', '.join([*listed, *sorted(kinds)])})"
+
+
+def make_storable(kind: type[NamedTuple]) -> None:
+    """Let exported programs and `torch.load(weights_only=True)` hold this kind of tensors."""
+    _register_namedtuple(kind, serialized_type_name=f"ntm.{kind.__name__}")
+    add_safe_globals([kind])
+
+
+make_storable(State)
 
 
 class Step(NamedTuple):

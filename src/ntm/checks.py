@@ -1,12 +1,15 @@
 """What may be passed to the layer; anything else is refused in a sentence."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import PackedSequence
 
 from ntm.cell import State
 from ntm.config import SHARPENING_EPSILON, NTMConfig
+from ntm.engine import native, transforms
 
 
 def require_positive(name: str, value: object) -> None:
@@ -22,6 +25,16 @@ def checked_limit(name: str, value: object) -> float:
     return float(value)
 
 
+def refuse_tracing() -> None:
+    """Not under torch.jit.trace, which would record one run and its sizes as constants."""
+    jit: Any = torch.jit  # has no type annotations
+    if jit.is_tracing():
+        raise RuntimeError(
+            "torch.jit.trace would fix the number of steps and sequences without a word. Use "
+            "torch.export.export(net, (x,)), or torch.onnx.export(net, (x,), dynamo=True)."
+        )
+
+
 def require_range(dtype: torch.dtype) -> None:
     """A dtype that can hold the epsilons of equations 6 and 9; float16 rounds them to zero."""
     if torch.finfo(dtype).tiny > SHARPENING_EPSILON:
@@ -32,22 +45,34 @@ def require_range(dtype: torch.dtype) -> None:
 
 
 def require_input(x: object, input_size: int, batch_first: bool, like: Tensor) -> None:
-    """A (time, batch, input_size) tensor, nowhere empty, of the parameters' dtype and device."""
+    """A batch, one sequence or a PackedSequence, of the parameters' dtype and device."""
+    if isinstance(x, PackedSequence):
+        _require_packed(x, input_size)
+        _require_same_kind("x", x.data, like)
+        return
     axes = "(batch, time, {})" if batch_first else "(time, batch, {})"
     expected = axes.format(input_size)
     if not isinstance(x, Tensor):
         raise TypeError(f"x must be a tensor {expected}, got {type(x).__name__}.")
-    if x.dim() != 3 or x.shape[2] != input_size or 0 in x.shape:
+    if x.dim() not in {2, 3} or x.shape[-1] != input_size or 0 in x.shape:
         raise ValueError(
             f"x must have the shape {expected}, at least one step and one sequence; got "
-            f"{tuple(x.shape)}."
+            f"{tuple(x.shape)}. One sequence alone may be (time, {input_size})."
         )
     _require_same_kind("x", x, like)
 
 
+def _require_packed(x: PackedSequence, input_size: int) -> None:
+    if x.data.dim() != 2 or x.data.shape[1] != input_size:
+        raise ValueError(
+            f"x must be packed from sequences of {input_size} channels; its data are "
+            f"{tuple(x.data.shape)}."
+        )
+
+
 def require_finite(x: Tensor, lengths: Tensor | None) -> None:
     """No NaN or infinity within any sequence; what stands in the padding does not matter."""
-    if torch.compiler.is_compiling():  # a compiled graph cannot branch on values
+    if transforms.hides_values(x) or native.surely_finite(x):
         return
     finite = x.isfinite().all(2)
     if lengths is not None:
@@ -75,7 +100,7 @@ def checked_lengths(
         raise TypeError(f"lengths must be integers, got {tensor.dtype}.")
     # Contiguous, whatever view was passed: an engine reads them as one block of numbers.
     tensor = tensor.to(device=device, dtype=torch.int64).contiguous()
-    if not torch.compiler.is_compiling():
+    if not transforms.hides_values(tensor):
         _require_within(tensor, steps)
     return tensor
 
@@ -88,8 +113,8 @@ def _require_within(lengths: Tensor, steps: int) -> None:
         )
 
 
-def require_state(state: object, config: NTMConfig, batch_size: int, like: Tensor) -> None:
-    """A State of this network's sizes for this batch."""
+def require_state(state: object, config: NTMConfig, batch_size: int | None, like: Tensor) -> None:
+    """A State of this network's sizes for this batch; None: for one sequence, no batch axis."""
     if not isinstance(state, State):
         raise TypeError(
             f"state must be the State that a call or initial_state returned, got "
@@ -105,14 +130,22 @@ def require_state(state: object, config: NTMConfig, batch_size: int, like: Tenso
         cell=(layers, config.controller_size),  # type: ignore[arg-type]
     )
     for name, tensor, shape in zip(State._fields, state, shapes, strict=True):
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"state.{name} must be a tensor, got {type(tensor).__name__}.")
-        if tensor.shape != (batch_size, *shape):
-            raise ValueError(
-                f"state.{name} must have the shape {(batch_size, *shape)} for a batch of "
-                f"{batch_size}, got {tuple(tensor.shape)}."
-            )
-        _require_same_kind(f"state.{name}", tensor, like)
+        require_part(f"state.{name}", tensor, shape, batch_size, like)  # type: ignore[arg-type]
+
+
+def require_part(
+    name: str, tensor: object, shape: tuple[int, ...], batch_size: int | None, like: Tensor
+) -> None:
+    """One tensor of a state, with its shape in a single sequence."""
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"{name} must be a tensor, got {type(tensor).__name__}.")
+    expected = shape if batch_size is None else (batch_size, *shape)
+    if tensor.shape != expected:
+        many = "one sequence" if batch_size is None else f"a batch of {batch_size}"
+        raise ValueError(
+            f"{name} must have the shape {expected} for {many}, got {tuple(tensor.shape)}."
+        )
+    _require_same_kind(name, tensor, like)
 
 
 def _as_tensor(name: str, values: Tensor | Sequence[int]) -> Tensor:

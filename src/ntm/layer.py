@@ -3,16 +3,19 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Self
+from pathlib import Path
+from typing import Any, Self, overload
 
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
 
-from ntm import checks, engine
+from ntm import checks, engine, forms
 from ntm.cell import Cell, State
 from ntm.config import ControllerKind, Initialisation, NTMConfig, ShiftMode, StartMemory
 from ntm.controllers import LSTMController
+from ntm.forms import Lengths, Sequences
 from ntm.start import StartState
 from ntm.trace import Trace
 
@@ -96,14 +99,25 @@ class NTM(nn.Module):
         return cls(**vars(config), **vars(initialisation), batch_first=batch_first, engine=engine)
 
     @staticmethod
-    def from_pretrained(name: str, *, batch_first: bool = False, engine: str = "auto") -> "NTM":
-        """A trained network that comes with the package, such as "copy-ff".
+    def from_pretrained(
+        name: str | Path, *, batch_first: bool | None = None, engine: str = "auto"
+    ) -> "NTM":
+        """A trained network: a packaged one, such as "copy-ff", or a folder of `save_pretrained`.
 
-        `ntm.pretrained.names()` lists them; `ntm.pretrained.facts(name)` has the task and the cost.
+        `ntm.pretrained.names()` lists the packaged ones; `ntm.pretrained.facts(name)` has the task
+        and the cost. `batch_first` is as saved, False for a packaged one, unless it is given.
         """
-        from ntm import pretrained
+        from ntm import pretrained, saving
 
-        return pretrained.load(name, batch_first=batch_first, engine=engine)
+        if pretrained.is_packaged(name):
+            return pretrained.load(str(name), batch_first=bool(batch_first), engine=engine)
+        return saving.load(name, batch_first=batch_first, engine=engine)
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Write the weights (safetensors), the config, `batch_first` and `backward_clip` (JSON)."""
+        from ntm import saving
+
+        saving.save(self, folder)
 
     @property
     def backward_clip(self) -> float:
@@ -142,31 +156,42 @@ class NTM(nn.Module):
         checks.require_positive("batch_size", batch_size)
         return self.start(batch_size)  # type: ignore[no-any-return]  # nn.Module.__call__ is untyped
 
+    @overload
     def forward(
-        self, x: Tensor, state: State | None = None, lengths: Tensor | Sequence[int] | None = None
-    ) -> tuple[Tensor, State]:
+        self, x: Tensor, state: State | None = None, lengths: Lengths = None
+    ) -> tuple[Tensor, State]: ...
+
+    @overload
+    def forward(
+        self, x: PackedSequence, state: State | None = None
+    ) -> tuple[PackedSequence, State]: ...
+
+    @forms.in_own_precision
+    def forward(
+        self, x: Sequences, state: State | None = None, lengths: Lengths = None
+    ) -> tuple[Sequences, State]:
         """Run the sequences of a batch.
 
-        x: (time, batch, input_size), or (batch, time, input_size) with `batch_first`.
+        x: (time, batch, input_size), or (batch, time, input_size) with `batch_first`. Also one
+            sequence, (time, input_size), whose state has no batch axis, and a PackedSequence.
         state: where to go on from; None starts afresh from the learned start.
         lengths: steps of each sequence. What lies beyond changes no output, gradient or final
             state; the outputs there are zero.
 
         Returns the logits, shaped like x with output_size channels, and the state after each
-        sequence's last step.
+        sequence's last step. They have the parameters' dtype, under autocast too.
         """
-        x, state, lengths = self._prepared(x, state, lengths)
-        logits, state, _ = engine.run(
-            self.engine, self.cell, x, state, lengths, backward_clip=self.backward_clip
-        )
-        return (logits.transpose(0, 1) if self.batch_first else logits), state
+        seen, start, lengths = self._prepared(x, state, lengths)
+        logits, final, _ = engine.run(self, seen, start, lengths)
+        return forms.as_given(x, logits, State(*final), self.batch_first)
 
     @torch.no_grad()
+    @forms.in_own_precision
     def trace(
         self,
-        x: Tensor,
+        x: Sequences,
         state: State | None = None,
-        lengths: Tensor | Sequence[int] | None = None,
+        lengths: Lengths = None,
         *,
         memory: bool = False,
     ) -> Trace:
@@ -174,13 +199,13 @@ class NTM(nn.Module):
 
         memory: also record the whole memory after every step, (time, batch, N, M).
         """
-        x, state, lengths = self._prepared(x, state, lengths)
+        seen, start, lengths = self._prepared(x, state, lengths)
         logits, _, record = engine.run(
-            self.engine, self.cell, x, state, lengths, record=True, record_memory=memory
+            self, seen, start, lengths, record=True, record_memory=memory
         )
         if lengths is None:
-            lengths = torch.full((x.shape[1],), x.shape[0])
-        named = {"lengths": lengths, "inputs": x, "outputs": logits, **record}
+            lengths = torch.full((seen.shape[1],), seen.shape[0])
+        named = {"lengths": lengths, "inputs": seen, "outputs": logits, **record}
         arrays = {name: _as_array(tensor) for name, tensor in named.items()}
         return Trace(self.config.shifts, **arrays)
 
@@ -222,22 +247,36 @@ class NTM(nn.Module):
             f"({c.shift_mode}), {parameters:,} parameters, engine={self.engine!r}"
         )
 
+    def __prepare_scriptable__(self) -> None:
+        """What torch.jit.script asks every module for first."""
+        raise RuntimeError(
+            "torch.jit.script cannot read this layer. Use torch.export.export(net, (x,))."
+        )
+
     def _prepared(
-        self, x: Tensor, state: State | None, lengths: Tensor | Sequence[int] | None
-    ) -> tuple[Tensor, State, Tensor | None]:
-        """Arguments checked, time first, the state filled in."""
+        self, x: Sequences, state: State | None, lengths: Lengths
+    ) -> tuple[Tensor, State | None, Tensor | None]:
+        """Arguments checked, as a padded batch, time first; None stays for the learned start."""
         like = self.start.memory
+        checks.refuse_tracing()
         checks.require_range(like.dtype)
         checks.require_input(x, self.config.input_size, self.batch_first, like)
-        if self.batch_first:
-            x = x.transpose(0, 1)
-        steps, batch_size = x.shape[:2]
-        lengths = checks.checked_lengths(lengths, batch_size, steps, x.device)
-        checks.require_finite(x, lengths)
-        if state is None:
-            return x, self.initial_state(batch_size), lengths
-        checks.require_state(state, self.config, batch_size, like)
-        return x, state, lengths
+        seen, lengths = forms.padded(x, lengths, self.batch_first)
+        steps, batch_size = seen.shape[:2]
+        lengths = checks.checked_lengths(lengths, batch_size, steps, seen.device)
+        checks.require_finite(seen, lengths)
+        if state is not None:
+            alone = forms.is_unbatched(x)
+            checks.require_state(state, self.config, None if alone else batch_size, like)
+            state = State(*(part.unsqueeze(0) for part in state)) if alone else state
+        elif not self._starts_as_built():
+            state = self.initial_state(batch_size)
+        return seen, state, lengths
+
+    def _starts_as_built(self) -> bool:
+        """Whether `initial_state` is the one below, so that an engine may do its work."""
+        own = "initial_state" in self.__dict__
+        return not own and type(self).initial_state is NTM.initial_state
 
 
 def _as_array(tensor: Tensor) -> NDArray[Any]:

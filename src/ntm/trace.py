@@ -96,6 +96,13 @@ class Trace:
             )
         return cls(tuple(json.loads(metadata["shifts"])), **arrays)
 
+    def __repr__(self) -> str:
+        """The shapes from which all others follow; `help(Trace)` lists every array."""
+        told = ("inputs", "outputs", "hidden", "reads", "read_weightings", "write_weightings")
+        named = self._arrays()
+        shapes = [f"{name}={named[name].shape}" for name in (*told, "memory") if name in named]
+        return f"Trace(shifts={self.shifts}, {', '.join(shapes)}, {self.outputs.dtype})"
+
     def _repr_png_(self) -> bytes | None:
         """How a notebook shows a trace: its longest sequence. None where matplotlib is missing."""
         try:

@@ -67,10 +67,10 @@ def test_nothing_is_reported_of_an_engine_that_is_wrong(
     class Wrong:
         """The extension's gradients, with the gradient of one bias left out."""
 
-        def __init__(self, sizes: Any, *addresses: Any) -> None:
-            weights, dweights, start, dstart = addresses
+        def __init__(self, sizes: Any, *tensors: Any) -> None:
+            weights, dweights, start, dstart = tensors
             self.lost = torch.zeros(COPY.config.controller_size)
-            dweights = [dweights[0], self.lost.data_ptr(), *dweights[2:]]
+            dweights = [dweights[0], self.lost, *dweights[2:]]
             self.inner = right("Gradients", torch.float32)(sizes, weights, dweights, start, dstart)
 
         def compute(self, *arguments: Any) -> float:

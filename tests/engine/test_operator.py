@@ -11,7 +11,7 @@ from tests.engine.comparison import Case, concrete
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from ntm.engine import native
+from ntm.engine import native, operators
 from ntm.layer import NTM
 
 CASES = {
@@ -30,7 +30,7 @@ def operands(
     lengths = None if case.lengths is None else torch.tensor(case.lengths)
     return (
         *(x, lengths, [p.detach() for p in net.cell.parameters()], [s.detach() for s in start]),
-        *native.choices_of(net.config, net.backward_clip),
+        *operators.choices_of(net.config, net.backward_clip),
     )
 
 
@@ -49,7 +49,9 @@ def test_gradients_are_those_of_finite_differences(name: str) -> None:
 
     def function(x: Tensor, *rest: Tensor) -> tuple[Tensor, ...]:
         weight, state = list(rest[: len(weights)]), list(rest[len(weights) :])
-        outputs: tuple[Tensor, ...] = native.forward(x, lengths, weight, state, *choices, True)[:-1]
+        outputs: tuple[Tensor, ...] = operators.forward(x, lengths, weight, state, *choices, True)[
+            :-1
+        ]
         return tuple(output for output in outputs if output.numel())
 
     assert torch.autograd.gradcheck(function, (x, *weights, *start))
@@ -62,13 +64,13 @@ def test_pytorch_finds_no_fault_with_the_operators(name: str) -> None:
     # The fourth check compares all outputs of two calls, but parts of a tape are never written. The
     # test of a compiled network does the same for the other outputs.
     utils = ("test_schema", "test_autograd_registration", "test_faketensor")
-    torch.library.opcheck(native.forward, (*arguments, False), test_utils=utils)
-    torch.library.opcheck(native.forward, (*with_gradients(arguments), True), test_utils=utils)
-    logits, *final, tape = native.forward(*arguments, True)
+    torch.library.opcheck(operators.forward, (*arguments, False), test_utils=utils)
+    torch.library.opcheck(operators.forward, (*with_gradients(arguments), True), test_utils=utils)
+    logits, *final, tape = operators.forward(*arguments, True)
     x, lengths, weights, start, *choices = arguments
     for dfinal in (final, [None] * 6):
         torch.library.opcheck(
-            native.backward, (x, lengths, weights, start, tape, logits, dfinal, *choices)
+            operators.backward, (x, lengths, weights, start, tape, logits, dfinal, *choices)
         )
 
 
@@ -116,14 +118,14 @@ def test_a_second_derivative_is_refused_in_a_sentence() -> None:
 def test_lengths_beyond_the_steps_are_refused_by_the_operator_itself(length: int) -> None:
     x, _, *rest = operands(Case())
     with pytest.raises(ValueError, match=f"lengths must lie between 0 and 5, .* got {length}"):
-        native.forward(x, torch.tensor([5, length, 0]), *rest, True)
+        operators.forward(x, torch.tensor([5, length, 0]), *rest, True)
 
 
 def test_a_tape_that_was_not_kept_is_refused() -> None:
     x, lengths, weights, start, *choices = operands(Case())
-    logits, *final, tape = native.forward(x, lengths, weights, start, *choices, False)
+    logits, *final, tape = operators.forward(x, lengths, weights, start, *choices, False)
     with pytest.raises(ValueError, match="tape must come from a forward with keep=True"):
-        native.backward(x, lengths, weights, start, tape, logits, final, *choices)
+        operators.backward(x, lengths, weights, start, tape, logits, final, *choices)
 
 
 @settings(max_examples=200)
@@ -147,11 +149,10 @@ def test_the_tape_has_the_size_that_the_kernels_say(data: st.DataObject) -> None
     )
     steps, batch_size = data.draw(st.integers(1, 99)), data.draw(size)
     weights, start = list(net.cell.parameters()), list(net.initial_state(batch_size))
-    choices = native.choices_of(net.config, net.backward_clip)
-    theirs = native.make_sizes(net.config.input_size, weights, start, *choices)
+    theirs = native.sizes_of(net.config, net.backward_clip)
     for keep in (False, True):
-        ours = native.sizes_of(weights, start)
-        counted = native.tape_size(ours, lstm, len(net.config.shifts), steps, batch_size, keep)
+        ours = operators.sizes_of(weights, start)
+        counted = operators.tape_size(ours, lstm, len(net.config.shifts), steps, batch_size, keep)
         assert counted == native.loaded().module.tape_size(theirs, steps, batch_size, keep)
 
 
@@ -166,7 +167,7 @@ class KeptTapes(TorchDispatchMode):
         self, function: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         outputs = function(*args, **(kwargs or {}))
-        if function is native.forward:
+        if function is operators.forward:
             self.sizes.append(outputs[-1].numel())
         return outputs
 
@@ -212,31 +213,26 @@ def borders_are_intact(tensor: Tensor) -> bool:
 def test_the_kernels_stay_within_their_arrays(name: str, dtype: torch.dtype) -> None:
     """The kernels on arrays with borders: results as those of the operator, and intact borders."""
     x, lengths, weights, start, *choices = operands(CASES[name], dtype)
-    logits, *final, tape = native.forward(x, lengths, weights, start, *choices, True)
-    gradients = native.backward(x, lengths, weights, start, tape, logits, final, *choices)
+    logits, *final, tape = operators.forward(x, lengths, weights, start, *choices, True)
+    gradients = operators.backward(x, lengths, weights, start, tape, logits, final, *choices)
 
     x, weights, start = bordered(x), [bordered(w) for w in weights], [bordered(s) for s in start]
-    sizes = native.make_sizes(x.shape[2], weights, start, *choices)
+    net, _, _ = concrete(CASES[name], dtype)
+    sizes = native.sizes_of(net.config, net.backward_clip)
     our_logits, our_tape = bordered(torch.zeros_like(logits)), bordered(tape * torch.nan)
     our_final = [bordered(part * torch.nan) for part in final]
-    batch = (*x.shape[:2], 0 if lengths is None else lengths.data_ptr(), 1)
     native.function("forward", dtype)(
-        *(sizes, *batch, addresses(weights), x.data_ptr(), x.stride(0), x.stride(1)),
-        *(addresses(start), True, our_tape.data_ptr(), our_logits.data_ptr(), addresses(our_final)),
+        *(sizes, x, lengths, 1, weights, start, True, our_tape, our_logits, our_final)
     )
     dlogits, dfinal = bordered(logits), [bordered(part) for part in final]
     dx = bordered(torch.zeros_like(x))
     dweights, dstart = ([bordered(t * torch.nan) for t in tensors] for tensors in (weights, start))
     native.function("backward", dtype)(
-        *(sizes, *batch, addresses(weights), our_tape.data_ptr(), dlogits.data_ptr()),
-        *(addresses(dfinal), dx.data_ptr(), addresses(dweights), addresses(dstart)),
+        *(sizes, *x.shape[:2], lengths, 1, weights, our_tape, dlogits, dfinal),
+        *(dx, dweights, dstart),
     )
     ours = [our_logits, *our_final, dx, *dweights, *dstart]
     for found, expected in zip(ours, [logits, *final, *gradients], strict=True):
         assert torch.equal(found, expected)
     for tensor in (*ours, our_tape, x, dlogits, *dfinal, *weights, *start):
         assert borders_are_intact(tensor)
-
-
-def addresses(tensors: Sequence[Tensor]) -> list[int]:
-    return [tensor.data_ptr() for tensor in tensors]

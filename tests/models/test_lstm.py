@@ -196,7 +196,7 @@ def test_wrong_arguments_are_refused_by_name() -> None:
         net(x, (good.hidden, good.cell))
     with pytest.raises(ValueError, match=r"state\.cell must have the shape \(2, 3, 5\)"):
         net(x, LSTMState(good.hidden, good.cell[:1]))
-    with pytest.raises(ValueError, match=r"state\.hidden .* torch.float32"):
+    with pytest.raises(TypeError, match=r"state\.hidden .* torch.float32"):
         net(x, LSTMState(good.hidden.float(), good.cell))
     with pytest.raises(ValueError, match="batch_size"):
         net.initial_state(0)

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from ntm.common.text import plain
+
 AXES = ("length", "repeats", "items")
 
 
@@ -85,8 +87,6 @@ def with_matplotlib(module: str) -> Any:
 
 
 def _readable(value: Any) -> str:
-    from ntm.common.fields import as_text
-
     if isinstance(value, float):
         return f"{value:.4f}"
-    return f"{value:,}" if type(value) is int else as_text(value)
+    return f"{value:,}" if type(value) is int else plain(value)

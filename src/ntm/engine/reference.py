@@ -3,14 +3,16 @@
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
 from ntm.cell import Cell, State, Step
+from ntm.engine.base import Record, register
 
-Record = dict[str, Tensor]
+if TYPE_CHECKING:
+    from ntm.layer import NTM
 
 
 def unroll(
@@ -32,36 +34,94 @@ def unroll(
     outputs = []
     for t, x_t in enumerate(x):
         active = None if lengths is None else (lengths > t).unsqueeze(1)
-        step, after = cell(_where(active, x_t), state)
-        state = State(*(_where(active, new, old) for new, old in zip(after, state, strict=True)))
+        step, state = _advance(cell, x_t, state, active)
         outputs.append(_where(active, step.output))
         if on_step is not None:
             on_step(step, state, active)
     return torch.stack(outputs), state
 
 
-def run(
-    cell: Cell,
-    x: Tensor,
-    state: State,
-    lengths: Tensor | None,
-    record: bool = False,
-    record_memory: bool = False,
-    backward_clip: float = math.inf,
-) -> tuple[Tensor, State, Record]:
-    """What every engine does: logits (time, batch, outputs), final state, a record if asked."""
-    steps: list[Record] = []
+def _advance(cell: Cell, x: Tensor, state: State, active: Tensor | None) -> tuple[Step, State]:
+    step, after = cell(_where(active, x), state)
+    return step, State(*(_where(active, new, old) for new, old in zip(after, state, strict=True)))
 
-    def note(step: Step, after: State, active: Tensor | None) -> None:
-        noted = _record_of(step, after)
-        if record_memory:
-            noted["memory"] = after.memory
-        steps.append({name: _where(active, tensor) for name, tensor in noted.items()})
 
-    with _clipped(cell, backward_clip):
-        logits, state = unroll(cell, x, state, lengths, note if record else None)
-    names = steps[0] if steps else {}
-    return logits, state, {name: torch.stack([step[name] for step in steps]) for name in names}
+def _scan(cell: Cell, x: Tensor, state: State, lengths: Tensor | None) -> tuple[Tensor, State]:
+    """`unroll` as one operator of a graph, for an exported program whose number of steps is open.
+
+    The operator knows plain tuples of equal strides, and returns nothing that it was given.
+    """
+    from torch._higher_order_ops.scan import scan
+
+    def advance(
+        state: tuple[Tensor, ...], now: tuple[Tensor, Tensor]
+    ) -> tuple[tuple[Tensor, ...], Tensor]:
+        x_t, t = now
+        active = None if lengths is None else (lengths > t).unsqueeze(1)
+        step, after = _advance(cell, x_t, State(*state), active)
+        return _copies(after), _where(active, step.output)
+
+    times = torch.arange(x.shape[0], device=x.device)
+    final, logits = scan(advance, _copies(state), (x, times))
+    return logits, State(*final)
+
+
+def _copies(state: State) -> tuple[Tensor, ...]:
+    return tuple(part.clone(memory_format=torch.contiguous_format) for part in state)
+
+
+class Reference:
+    """Section 3 in plain PyTorch: any device, dtype and transform, and whatever modules it gets."""
+
+    name = "reference"
+
+    def obstacle(self, device: torch.device, dtype: torch.dtype) -> None:
+        """Nothing: it runs wherever torch does."""
+
+    def declines(self, net: "NTM") -> None:
+        """Nothing: it calls the modules, whatever they are."""
+
+    def gradients(self, net: "NTM") -> None:
+        """None: autograd computes its gradients."""
+
+    def run(
+        self,
+        net: "NTM",
+        x: Tensor,
+        state: State | None,
+        lengths: Tensor | None,
+        record: bool = False,
+        record_memory: bool = False,
+    ) -> tuple[Tensor, State, Record]:
+        """Run whole sequences, as `ntm.engine.base.Engine` describes."""
+        if state is None:
+            state = net.start(x.shape[1])
+        steps: list[Record] = []
+
+        def note(step: Step, after: State, active: Tensor | None) -> None:
+            noted = _record_of(step, after)
+            if record_memory:
+                noted["memory"] = after.memory
+            steps.append({name: _where(active, tensor) for name, tensor in noted.items()})
+
+        if torch.compiler.is_exporting():
+            _require_no_clip(net.backward_clip)
+            how_many: Any = x.shape[0]
+            if isinstance(how_many, torch.SymInt):
+                return *_scan(net.cell, x, state, lengths), {}
+        with _clipped(net.cell, net.backward_clip):
+            logits, state = unroll(net.cell, x, state, lengths, note if record else None)
+        names = steps[0] if steps else {}
+        return logits, state, {name: torch.stack([step[name] for step in steps]) for name in names}
+
+
+def _require_no_clip(limit: float) -> None:
+    if not math.isinf(limit) and torch.is_grad_enabled():
+        raise RuntimeError(
+            "A program exported from the reference engine would lose backward_clip. Export under "
+            "torch.no_grad(), which needs no gradients; or set net.backward_clip = math.inf; or "
+            "give the network engine='native'."
+        )
 
 
 @contextmanager
@@ -88,16 +148,30 @@ def _clipped(cell: Cell, limit: float) -> Iterator[None]:
 class ClippedGradient(torch.autograd.Function):
     """The identity, whose gradient is clipped to +- limit, element by element."""
 
+    generate_vmap_rule = True
+
     @staticmethod
-    def forward(ctx: Any, values: Tensor, limit: float) -> Tensor:
+    def forward(values: Tensor, limit: float) -> Tensor:  # noqa: ARG004
         """Hand on the values."""
-        ctx.limit = limit
         return values.view_as(values)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, float], output: Tensor) -> None:  # noqa: ARG004
+        """Remember the limit."""
+        ctx.limit = inputs[1]
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         """Clip the gradient."""
         return gradient.clamp(-ctx.limit, ctx.limit), None
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Tensor | None) -> Tensor:  # noqa: ARG004
+        """Forward mode has no gradient that flows back."""
+        raise RuntimeError(
+            "backward_clip bounds what flows back, and forward-mode differentiation has nothing "
+            "that does. Set net.backward_clip = math.inf."
+        )
 
 
 def _record_of(step: Step, after: State) -> Record:
@@ -124,3 +198,6 @@ def _where(active: Tensor | None, value: Tensor, otherwise: Tensor | None = None
         return value
     mask = active.reshape(active.shape[:1] + (1,) * (value.dim() - 1))
     return torch.where(mask, value, torch.zeros_like(value) if otherwise is None else otherwise)
+
+
+register(Reference())

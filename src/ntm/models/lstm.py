@@ -5,16 +5,18 @@ every layer goes into the output, each gate has one bias, and the initial hidden
 learned.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, overload
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from ntm import checks
+from ntm import checks, forms
+from ntm.cell import described, make_storable
 from ntm.common.fields import check_fields, setting
+from ntm.forms import Lengths, Sequences
 from ntm.models.family import Family, Model, register
 from ntm.models.lstm_step import BaselineStep
 from ntm.models.step import TwoPartStep
@@ -42,6 +44,16 @@ class LSTMState(NamedTuple):
     def detach(self) -> "LSTMState":
         """The same state without its history, for truncated backpropagation through time."""
         return LSTMState(self.hidden.detach(), self.cell.detach())
+
+    def to(self, *args: Any, **kwargs: Any) -> "LSTMState":
+        """The same state on another device or in another dtype; the arguments of Tensor.to."""
+        return LSTMState(self.hidden.to(*args, **kwargs), self.cell.to(*args, **kwargs))
+
+    def __repr__(self) -> str:
+        return described(self)
+
+
+make_storable(LSTMState)
 
 
 class LSTMBaseline(nn.Module):
@@ -98,39 +110,44 @@ class LSTMBaseline(nn.Module):
     def initial_state(self, batch_size: int) -> LSTMState:
         """The learned state before the first step, for `batch_size` sequences."""
         checks.require_positive("batch_size", batch_size)
+        return self._start(batch_size)
+
+    def _start(self, batch_size: int) -> LSTMState:
         return LSTMState(
             self.start_hidden.expand(batch_size, -1, -1), self.start_cell.expand(batch_size, -1, -1)
         )
 
+    @overload
     def forward(
-        self,
-        x: Tensor,
-        state: LSTMState | None = None,
-        lengths: Tensor | Sequence[int] | None = None,
-    ) -> tuple[Tensor, LSTMState]:
+        self, x: Tensor, state: LSTMState | None = None, lengths: Lengths = None
+    ) -> tuple[Tensor, LSTMState]: ...
+
+    @overload
+    def forward(
+        self, x: PackedSequence, state: LSTMState | None = None
+    ) -> tuple[PackedSequence, LSTMState]: ...
+
+    @forms.in_own_precision
+    def forward(
+        self, x: Sequences, state: LSTMState | None = None, lengths: Lengths = None
+    ) -> tuple[Sequences, LSTMState]:
         """Run the sequences of a batch.
 
-        x: (time, batch, input_size), or (batch, time, input_size) with `batch_first`.
+        x: (time, batch, input_size), or (batch, time, input_size) with `batch_first`. Also one
+            sequence, (time, input_size), whose state has no batch axis, and a PackedSequence.
         state: where to go on from; None starts afresh from the learned start.
         lengths: steps of each sequence. What lies beyond changes no output, gradient or final
             state; the outputs there are zero.
 
         Returns the logits, shaped like x with output_size channels, and the state after each
-        sequence's last step.
+        sequence's last step. They have the parameters' dtype, under autocast too.
         """
-        checks.require_input(x, self.config.input_size, self.batch_first, self.start_cell)
-        x = x.transpose(0, 1) if self.batch_first else x
-        steps, batch_size = x.shape[:2]
-        lengths = checks.checked_lengths(lengths, batch_size, steps, x.device)
-        checks.require_finite(x, lengths)
-        state = (
-            self.initial_state(batch_size) if state is None else self._checked(state, batch_size)
-        )
-        if lengths is None or bool((lengths == steps).all()):
-            logits, state = self._run(x, state)
+        seen, start, lengths = self._prepared(x, state, lengths)
+        if lengths is None or bool((lengths == seen.shape[0]).all()):
+            logits, final = self._run(seen, start)
         else:
-            logits, state = self._run_mixed(x, state, lengths)
-        return (logits.transpose(0, 1) if self.batch_first else logits), state
+            logits, final = self._run_mixed(seen, start, lengths)
+        return forms.as_given(x, logits, final, self.batch_first)
 
     def extra_repr(self) -> str:
         """The sizes, for `print(net)`."""
@@ -172,19 +189,32 @@ class LSTMBaseline(nn.Module):
         )
         return torch.where(empty, torch.zeros_like(logits), logits), LSTMState(*kept)
 
-    def _checked(self, state: object, batch_size: int) -> LSTMState:
+    def _prepared(
+        self, x: Sequences, state: object, lengths: Lengths
+    ) -> tuple[Tensor, LSTMState, Tensor | None]:
+        """Arguments checked, as a padded batch, time first, the state filled in."""
+        checks.require_input(x, self.config.input_size, self.batch_first, self.start_cell)
+        seen, lengths = forms.padded(x, lengths, self.batch_first)
+        steps, batch_size = seen.shape[:2]
+        lengths = checks.checked_lengths(lengths, batch_size, steps, seen.device)
+        checks.require_finite(seen, lengths)
+        if state is None:
+            return seen, self._start(batch_size), lengths
+        alone = forms.is_unbatched(x)
+        start = self._checked(state, None if alone else batch_size)
+        if alone:
+            start = LSTMState(start.hidden.unsqueeze(0), start.cell.unsqueeze(0))
+        return seen, start, lengths
+
+    def _checked(self, state: object, batch_size: int | None) -> LSTMState:
         if not isinstance(state, LSTMState):
             raise TypeError(
                 f"state must be the LSTMState that a call or initial_state returned, got "
                 f"{type(state).__name__}."
             )
-        shape = (batch_size, self.config.layers, self.config.hidden_size)
+        shape = self.start_cell.shape
         for name, tensor in state._asdict().items():
-            if tensor.shape != shape or tensor.dtype != self.start_cell.dtype:
-                raise ValueError(
-                    f"state.{name} must have the shape {shape} and the network's "
-                    f"{self.start_cell.dtype}, got {tuple(tensor.shape)} and {tensor.dtype}."
-                )
+            checks.require_part(f"state.{name}", tensor, tuple(shape), batch_size, self.start_cell)
         return state
 
 

@@ -54,7 +54,7 @@ class NTMFamily(Family):
 
 def _choice(model: NTM) -> engine.Choice:
     like = model.start.memory
-    return engine.choose(model.engine, like.device, like.dtype)
+    return engine.choose(model.engine, like.device, like.dtype, model)
 
 
 # Okabe and Ito's colours, which stay apart under every common colour blindness.

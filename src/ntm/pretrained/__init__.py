@@ -45,6 +45,27 @@ def names() -> list[str]:
     return sorted(file.stem for file in FOLDER.glob("*.safetensors"))
 
 
+def is_packaged(name: str | Path) -> bool:
+    """Whether this names a network of the package; otherwise it names a folder.
+
+    A Path, or text with a separator, is always a folder. A word that could be both is refused: a
+    script must not load another network because of the folder it is started in.
+    """
+    if isinstance(name, Path):
+        return False
+    if name in names():
+        if Path(name, "config.json").exists():
+            raise ValueError(
+                f"{name!r} is a packaged network and also a folder here. Write './{name}' for the "
+                f"folder, or ntm.pretrained.load({name!r}) for the packaged one."
+            )
+        return True
+    if Path(name).is_dir() or Path(name).name != name:
+        return False
+    known = unknown("pretrained network", name, names())
+    raise ValueError(f"{known} Nor is there a folder {name!r} that net.save_pretrained wrote.")
+
+
 def load(name: str, *, batch_first: bool = False, engine: str = "auto") -> NTM:
     """A trained network, ready to run or to train on."""
     chosen = facts(name).settings

@@ -10,7 +10,7 @@ they are; the channels of the model follow from the task.
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, get_args
+from typing import Any
 
 from ntm import engine
 from ntm.common.fields import check_fields, named_field, parsed, setting
@@ -23,10 +23,6 @@ from ntm.tasks import TASKS, Task
 SECTIONS = ("task", "model", "initialisation", "optimiser", "training")
 FOLLOWS_FROM_TASK = ("input_size", "output_size")
 _SOURCE = "from"
-
-
-def _engines() -> tuple[str, ...]:
-    return get_args(engine.EngineName)
 
 
 @dataclass(frozen=True)
@@ -89,7 +85,7 @@ class TrainingSettings(_Checked):
         False, "batches of nearly equal lengths, which the LSTM baseline runs faster"
     )
     seed: int = setting(1, "decides the initial weights and all data", at_least=0)
-    engine: str = setting("auto", "engine that runs an NTM", choices=_engines)
+    engine: str = setting("auto", "engine that runs an NTM", choices=engine.names)
     device: str = setting("cpu", "where to train: cpu, cuda, cuda:1, ...")
     threads: int = setting(0, "threads for torch (0: torch's own choice)", at_least=0)
     report_every: int = setting(1000, "sequences between lines of metrics.jsonl", at_least=1)

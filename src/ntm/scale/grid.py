@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ntm.common.fields import named_field
-from ntm.common.text import unknown
+from ntm.common.text import plain, unknown
 from ntm.models import MODELS
 from ntm.runs import Settings
 from ntm.runs.settings import SECTIONS
@@ -135,17 +135,11 @@ def _choices(base: Settings, key: str, value: Any) -> list[Setting]:
     listed = isinstance(value, list) and not (several and not _is_nested(value))
     if value == []:
         raise ValueError(f"{key} is an empty list; without any value there is nothing to run.")
-    return [Setting(key, _as_text(choice), listed) for choice in (value if listed else [value])]
+    return [Setting(key, plain(choice), listed) for choice in (value if listed else [value])]
 
 
 def _is_nested(values: Sequence[Any]) -> bool:
     return any(isinstance(value, list | str) for value in values)
-
-
-def _as_text(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _runs(

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TextIO
 
-from ntm.common.fields import as_text
-from ntm.common.text import duration
+from ntm.common.text import duration, plain
 from ntm.report.display import ProgressDisplay
 from ntm.scale.jobs import Standing, State
 from ntm.scale.summary import Summary
@@ -149,7 +148,7 @@ def _table_of_groups(summary: Summary) -> Any:
     for heading in ("bits at the end", "best validation"):
         table.add_column(heading, justify="right", no_wrap=True)
     for group in summary.groups:
-        settings = [f"{key.partition('.')[2]}={as_text(v)}" for key, v in group.settings.items()]
+        settings = [f"{key.partition('.')[2]}={plain(v)}" for key, v in group.settings.items()]
         seeds = f"{len(group.finished)} of {len(group.outcomes)}"
         spreads = [
             "-" if spread is None else str(spread) for spread in (group.bits, group.best_bits)

@@ -119,6 +119,9 @@ class View:
         """Write the page to a file, which opens offline in any browser."""
         Path(path).write_text(self.html(), encoding="utf-8")
 
+    def __repr__(self) -> str:
+        return f"View({self.document['title']!r}, height={self.height})"
+
     def _repr_html_(self) -> str:
         # In a frame of its own: neither the notebook's styles nor its scripts meet the viewer's.
         return (

@@ -57,6 +57,10 @@ class Batch(NamedTuple):
         """The same batch on another device."""
         return Batch(*(tensor.to(device) for tensor in self))
 
+    def __repr__(self) -> str:
+        shapes = [f"{name}={tuple(t.shape)}" for name, t in self._asdict().items()]
+        return f"Batch({', '.join(shapes)}, on {self.inputs.device})"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Task(ABC):

@@ -17,9 +17,10 @@ from typing import Any, overload
 
 import torch
 from torch import Tensor
+from torch.autograd.graph import increment_version
 from torch.optim.optimizer import ParamsT
 
-from ntm.engine.fused import FusedUpdate
+from ntm.engine.fused import FusedUpdate, update_once
 
 
 class GravesRMSprop(torch.optim.Optimizer):
@@ -53,15 +54,22 @@ class GravesRMSprop(torch.optim.Optimizer):
         settings = {"decay": decay, "momentum": momentum, "epsilon": epsilon, "clip": clip}
         super().__init__(params, {"lr": lr, **settings})
 
-    # torch wraps these two to import its compiler when they are first called: a second and a half.
+    # torch wraps this to import its compiler when it is first called: a second and a half.
     add_param_group = inspect.unwrap(torch.optim.Optimizer.add_param_group)
-    zero_grad = inspect.unwrap(torch.optim.Optimizer.zero_grad)
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients of all parameters, or set them to zero."""
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if set_to_none:
+                    parameter.grad = None
+                elif parameter.grad is not None:
+                    parameter.grad = torch.zeros_like(parameter.grad)
 
     @overload
     def step(self, closure: None = None) -> None: ...
     @overload
     def step(self, closure: Callable[[], float]) -> float: ...
-    @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> float | None:
         """Update every parameter that has a gradient; the gradients stay as they are.
 
@@ -73,8 +81,9 @@ class GravesRMSprop(torch.optim.Optimizer):
                 loss = closure()
         for group in self.param_groups:
             parameters = [p for p in group["params"] if p.grad is not None]
-            if parameters:
-                self._update(parameters, group)
+            if parameters and not self._update_fused(parameters, group):
+                with torch.no_grad():
+                    self._update(parameters, group)
         return loss
 
     def ensure_state(self) -> None:
@@ -97,16 +106,22 @@ class GravesRMSprop(torch.optim.Optimizer):
         update = FusedUpdate(self._row(parameter) for parameter in group["params"])
 
         def fused() -> bool:
-            constants = ("lr", "decay", "momentum", "epsilon", "clip")
-            return update.step(*(group[name] for name in constants))
+            return update.step(*_constants(group))
 
         return fused
 
-    def _row(self, parameter: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    def _row(self, parameter: Tensor) -> list[Tensor]:
         if parameter.grad is None:
             raise ValueError("A fused update needs a gradient of every parameter from the start.")
         state = self._state_of(parameter)
-        return (parameter, parameter.grad, state["mean_square"], state["mean"], state["delta"])
+        return [parameter, parameter.grad, state["mean_square"], state["mean"], state["delta"]]
+
+    def _update_fused(self, parameters: list[Tensor], group: dict[str, Any]) -> bool:
+        """The native engine's update; False, and nothing is changed, where it is not for that."""
+        done = update_once([self._row(parameter) for parameter in parameters], *_constants(group))
+        if done:  # autograd does not see the kernels write
+            increment_version(parameters)
+        return done
 
     def _update(self, parameters: list[Tensor], group: dict[str, Any]) -> None:
         decay, lr = group["decay"], group["lr"]
@@ -142,6 +157,10 @@ class GravesRMSprop(torch.optim.Optimizer):
             for name in ("mean_square", "mean", "delta"):
                 state[name] = torch.zeros_like(parameter)
         return state
+
+
+def _constants(group: dict[str, Any]) -> tuple[float, float, float, float, float | None]:
+    return float(group["lr"]), group["decay"], group["momentum"], group["epsilon"], group["clip"]
 
 
 def _require(fits: bool, name: str, value: object, wanted: str) -> None:

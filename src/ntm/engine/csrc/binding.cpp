@@ -1,89 +1,195 @@
-// The Python side of contract.h. Arrays arrive as addresses: engine/native.py owns the tensors, checks them and passes
-// `Tensor.data_ptr()`, which costs a tenth of a protocol-based conversion. Nothing here is public.
+// The Python side of contract.h. Tensors are checked against the contract here (tensors.h), whoever calls. Nothing here
+// is public: engine/native.py makes the tensors.
 
-#include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <stdexcept>
-#include <string>
-
-#include "contract.h"
+#include "tensors.h"
 
 #define NTM_TEXT(name) #name
 #define NTM_NAME(name) NTM_TEXT(name)
 #define NTM_JOIN(a, b) a##b
 #define NTM_MODULE(target) NTM_JOIN(_native_, target)
 
-namespace nb = nanobind;
-
 namespace ntm::NTM_TARGET {
 
-using Address = std::uintptr_t;
-using Addresses = std::vector<Address>;
-
-template <typename Pointer>
-Pointer at(Address address) {
-  return reinterpret_cast<Pointer>(address);
-}
-
-// Addresses in the order of the layer's parameters: controller layers, heads, output; weight, then bias.
-template <typename Pointer>
-WeightsOf<Pointer> weights_at(const Sizes& sizes, const Addresses& a) {
-  if (Index(a.size()) != 2 * (sizes.layers + 2)) throw std::invalid_argument("wrong number of weights");
-  const auto map = [&](Index i) { return LinearOf<Pointer>{at<Pointer>(a[2 * i]), at<Pointer>(a[2 * i + 1])}; };
-  WeightsOf<Pointer> weights;
-  for (Index l = 0; l < sizes.layers; ++l) weights.controller.push_back(map(l));
-  weights.heads = map(sizes.layers);
-  weights.output = map(sizes.layers + 1);
-  return weights;
-}
-
-template <typename Pointer>
-StateOf<Pointer> state_at(const Addresses& a) {
-  if (a.size() != 6) throw std::invalid_argument("a state has six parts");
-  return {at<Pointer>(a[0]), at<Pointer>(a[1]), at<Pointer>(a[2]),
-          at<Pointer>(a[3]), at<Pointer>(a[4]), at<Pointer>(a[5])};
-}
-
+// start: any state of x's batch. logits and final are written, the tape too; logits come zeroed.
 template <typename T>
-HeadRecord<T> head_record_at(const Address* a) {
-  return {at<T*>(a[0]), at<T*>(a[1]), at<T*>(a[2]), at<T*>(a[3]), at<T*>(a[4]),
-          at<T*>(a[5]), at<T*>(a[6]), at<T*>(a[7]), at<T*>(a[8])};
+void bound_forward(const Sizes& sizes, nb::handle x, nb::handle lengths, Index threads, const nb::list& weights,
+                   const nb::list& start, bool keep, nb::handle tape, nb::handle logits, const nb::list& final) {
+  const Strided<T> in(x, sizes.inputs, "x");
+  const Batch batch = batch_of(in.steps, in.count, lengths, threads);
+  const auto maps = weights_of<const T>(sizes, weights, "weights");
+  const auto before = state_of<const T>(sizes, batch.sequences, start, "start");
+  const auto after = state_of<T>(sizes, batch.sequences, final, "final");
+  T* const kept = elements_of<T>(tape, checked_tape_size(sizes, batch.steps, batch.sequences, keep), "tape");
+  T* const out = elements_of<T>(logits, product({batch.steps, batch.sequences, sizes.outputs}), "logits");
+  const nb::gil_scoped_release release;
+  forward<T>(sizes, batch, maps, in.sequences, before, keep, kept, out, after);
 }
 
-// A length beyond the steps would make the kernels leave their arrays.
-Batch batch_at(Index steps, Index sequences, Address lengths, Index threads) {
-  const Batch batch = {steps, sequences, at<const std::int64_t*>(lengths), threads};
-  for (Index b = 0; batch.lengths && b < sequences; ++b)
-    if (batch.lengths[b] < 0 || batch.lengths[b] > steps)
-      throw std::invalid_argument("lengths must lie between 0 and " + std::to_string(steps) + ", the steps of x; got " +
-                                  std::to_string(batch.lengths[b]) + ".");
-  return batch;
+// dx may be None, and so may any part of dfinal.
+template <typename T>
+void bound_backward(const Sizes& sizes, Index steps, Index sequences, nb::handle lengths, Index threads,
+                    const nb::list& weights, nb::handle tape, nb::handle dlogits, const nb::list& dfinal,
+                    nb::handle dx, const nb::list& dweights, const nb::list& dstart) {
+  const Batch batch = batch_of(steps, sequences, lengths, threads);
+  const auto maps = weights_of<const T>(sizes, weights, "weights");
+  const T* const kept = elements_of<const T>(tape, checked_tape_size(sizes, steps, sequences, true), "tape");
+  const T* const dout = elements_of<const T>(dlogits, product({steps, sequences, sizes.outputs}), "dlogits");
+  const auto dafter = state_of<const T>(sizes, sequences, dfinal, "dfinal", true);
+  T* const din = elements_or_null<T>(dx, product({steps, sequences, sizes.inputs}), "dx");
+  const auto dmaps = weights_of<T>(sizes, dweights, "dweights");
+  const auto dbefore = state_of<T>(sizes, sequences, dstart, "dstart");
+  const nb::gil_scoped_release release;
+  backward<T>(sizes, batch, maps, kept, dout, dafter, din, dmaps, dbefore);
 }
 
-// Graves' RMSProp over rows of (count, parameter, gradient, mean_square, mean, delta).
+// Nine tensors, in the order of HeadRecord.
+template <typename T>
+HeadRecord<T> head_record_of(const Sizes& s, Index rows, Index heads, const nb::list& tensors, std::size_t first) {
+  const auto part = [&](std::size_t i, Index each) {
+    return elements_of<T>(tensors[first + i], product({rows, heads, each}), "record");
+  };
+  return {part(0, s.width),     part(1, 1),           part(2, 1),
+          part(3, s.shifts.size()), part(4, 1),       part(5, s.locations),
+          part(6, s.locations), part(7, s.locations), part(8, s.locations)};
+}
+
+// Tensors: hidden, reads, erases, adds, memory (or None), then nine of the read heads and nine of the write heads.
+template <typename T>
+void bound_record(const Sizes& sizes, Index steps, Index sequences, nb::handle lengths, nb::handle tape,
+                  const nb::list& tensors) {
+  require_count(tensors, 23, "record");
+  const Batch batch = batch_of(steps, sequences, lengths, 1);
+  const Index rows = product({steps, sequences}), read = sizes.read_heads, write = sizes.write_heads;
+  const auto part = [&](std::size_t i, Index each) { return elements_of<T>(tensors[i], product({rows, each}), "record"); };
+  const T* const kept = elements_of<const T>(tape, checked_tape_size(sizes, steps, sequences, true), "tape");
+  const Record<T> to = {
+      part(0, sizes.units), part(1, read * sizes.width), part(2, write * sizes.width), part(3, write * sizes.width),
+      elements_or_null<T>(tensors[4], product({rows, sizes.locations, sizes.width}), "record"),
+      head_record_of<T>(sizes, rows, read, tensors, 5), head_record_of<T>(sizes, rows, write, tensors, 14)};
+  const nb::gil_scoped_release release;
+  record<T>(sizes, batch, kept, to);
+}
+
+// Sequences to train on: (time, batch, inputs), (time, batch, outputs), (time, batch) and (batch,).
+template <typename T>
+class Block {
+ public:
+  Block(const Sizes& sizes, nb::handle inputs, nb::handle targets, nb::handle mask, nb::handle lengths)
+      : x_(inputs, sizes.inputs, "inputs"),
+        targets_(targets, sizes.outputs, "targets"),
+        mask_(mask, 0, "mask"),
+        lengths_(elements_of<const std::int64_t>(lengths, x_.count, "lengths")),
+        inputs_(sizes.inputs),
+        outputs_(sizes.outputs) {
+    for (const Strided<T>* other : {&targets_, &mask_})
+      if (other->steps != x_.steps || other->count != x_.count)
+        throw std::invalid_argument("targets and mask must have the steps and sequences of the inputs");
+    nb::list tensors;
+    for (const nb::handle tensor : {inputs, targets, mask, lengths}) tensors.append(tensor);
+    kept_.keep(tensors);
+  }
+
+  // Sequences begin to end - 1 of the block.
+  double compute(Gradients<T>& gradients, const Sizes& sizes, Index begin, Index end, Index threads) const {
+    if (sizes.inputs != inputs_ || sizes.outputs != outputs_)
+      throw std::invalid_argument("the block was made for a network of other sizes");
+    if (begin < 0 || begin >= end || end > x_.count)
+      throw std::invalid_argument("sequences " + std::to_string(begin) + " to " + std::to_string(end) +
+                                  " are not within a block of " + std::to_string(x_.count));
+    const Batch batch = {x_.steps, end - begin, lengths_ + begin, std::min(std::max<Index>(threads, 1), Index(1024))};
+    require_lengths(batch);
+    const nb::gil_scoped_release release;
+    return gradients.compute(batch, from(x_, begin), from(targets_, begin), from(mask_, begin));
+  }
+
+ private:
+  static SequencesOf<const T*> from(const Strided<T>& all, Index begin) {
+    SequencesOf<const T*> part = all.sequences;
+    part.data += begin * part.batch_stride;
+    return part;
+  }
+
+  Strided<T> x_, targets_, mask_;
+  const std::int64_t* lengths_;
+  Index inputs_, outputs_;
+  Kept kept_;
+};
+
+// Gradients over parameters that stay where they are.
+template <typename T>
+class BoundGradients {
+ public:
+  BoundGradients(const Sizes& sizes, const nb::list& weights, const nb::list& dweights, const nb::list& start,
+                 const nb::list& dstart)
+      : sizes_(sizes),
+        gradients_(sizes, weights_of<const T>(sizes, weights, "weights"), weights_of<T>(sizes, dweights, "dweights"),
+                   state_of<const T>(sizes, 1, start, "start"), state_of<T>(sizes, 1, dstart, "dstart")) {
+    for (const nb::list& tensors : {weights, dweights, start, dstart}) kept_.keep(tensors);
+  }
+
+  double compute(const Block<T>& block, Index begin, Index end, Index threads) {
+    return block.compute(gradients_, sizes_, begin, end, threads);
+  }
+
+ private:
+  Sizes sizes_;
+  Gradients<T> gradients_;
+  Kept kept_;
+};
+
+// Graves' RMSProp over rows of (parameter, gradient, mean_square, mean, delta).
 template <typename T>
 class Optimiser {
  public:
-  explicit Optimiser(const std::vector<Addresses>& rows) {
-    for (const Addresses& a : rows)
-      on_.push_back({Index(a.at(0)), at<T*>(a.at(1)), at<const T*>(a.at(2)), at<T*>(a.at(3)), at<T*>(a.at(4)),
-                     at<T*>(a.at(5))});
+  // keep: whether the rows will be used again. They then stay where they are for as long as this lives.
+  Optimiser(const nb::list& rows, bool keep) {
+    for (const nb::handle row : rows) {
+      const auto tensors = nb::cast<nb::list>(row);
+      require_count(tensors, 5, "a row of the optimiser");
+      const Index count = described<T>(tensors[0], "a row of the optimiser").count();
+      const auto part = [&](std::size_t i) { return elements_of<T>(tensors[i], count, "a row of the optimiser"); };
+      rows_.push_back({count, part(0), part(1), part(2), part(3), part(4)});
+      if (keep) kept_.keep(tensors);
+    }
   }
 
   // False, and nothing is changed, where a gradient is not finite.
   bool step(double rate, double decay, double momentum, double epsilon, double clip) const {
     const nb::gil_scoped_release release;
-    for (const auto& one : on_)
+    for (const auto& one : rows_)
       if (!all_finite<T>(one.count, one.gradient)) return false;
-    for (const auto& one : on_) rmsprop<T>(one, {rate, decay, momentum, epsilon, clip});
+    for (const auto& one : rows_) rmsprop<T>(one, {rate, decay, momentum, epsilon, clip});
     return true;
   }
 
  private:
-  std::vector<Optimised<T>> on_;
+  std::vector<Optimised<T>> rows_;
+  Kept kept_;
 };
+
+// One update of rows that may be elsewhere the next time; as Optimiser::step. False also for tensors that are not for
+// the kernels: of mixed dtypes, on another device, with gaps.
+template <typename T>
+bool update_once(const nb::list& rows, double rate, double decay, double momentum, double epsilon, double clip) {
+  try {
+    return Optimiser<T>(rows, false).step(rate, decay, momentum, epsilon, clip);
+  } catch (const std::invalid_argument&) {
+    return false;
+  } catch (const nb::python_error&) {  // torch cannot describe the tensor: it is sparse, say
+    return false;
+  }
+}
+
+// Whether a tensor without gaps holds neither NaN nor infinity.
+template <typename T>
+bool bound_all_finite(nb::handle tensor) {
+  const Described found = described<T>(tensor, "x");
+  if (!found.contiguous()) refuse("x", "contiguous");
+  return all_finite<T>(found.count(), reinterpret_cast<const T*>(found.data));
+}
 
 // The instruction sets this processor runs, best first.
 std::vector<std::string> supported() {
@@ -102,54 +208,21 @@ std::vector<std::string> supported() {
 template <typename T>
 void define(nb::module_& m, const std::string& suffix) {
   const auto name = [&](const char* function) { return function + suffix; };
-  m.def(
-      name("forward_").c_str(),
-      [](const Sizes& sizes, Index steps, Index sequences, Address lengths, Index threads, const Addresses& weights,
-         Address x, Index time_stride, Index batch_stride, const Addresses& start, bool keep, Address tape,
-         Address logits, const Addresses& final) {
-        const nb::gil_scoped_release release;
-        forward<T>(sizes, batch_at(steps, sequences, lengths, threads), weights_at<const T*>(sizes, weights),
-                   {at<const T*>(x), time_stride, batch_stride}, state_at<const T*>(start), keep, at<T*>(tape),
-                   at<T*>(logits), state_at<T*>(final));
-      });
-  m.def(
-      name("backward_").c_str(),
-      [](const Sizes& sizes, Index steps, Index sequences, Address lengths, Index threads, const Addresses& weights,
-         Address tape, Address dlogits, const Addresses& dfinal, Address dx, const Addresses& dweights,
-         const Addresses& dstart) {
-        const nb::gil_scoped_release release;
-        backward<T>(sizes, batch_at(steps, sequences, lengths, threads), weights_at<const T*>(sizes, weights),
-                    at<const T*>(tape), at<const T*>(dlogits), state_at<const T*>(dfinal), at<T*>(dx),
-                    weights_at<T*>(sizes, dweights), state_at<T*>(dstart));
-      });
-  // Addresses: hidden, reads, erases, adds, memory (or 0), then nine arrays of the read heads and nine of the write
-  // heads, in the order of HeadRecord.
-  m.def(
-      name("record_").c_str(),
-      [](const Sizes& sizes, Index steps, Index sequences, Address lengths, Address tape, const Addresses& a) {
-        if (a.size() != 23) throw std::invalid_argument("a record has 23 arrays");
-        const nb::gil_scoped_release release;
-        record<T>(sizes, batch_at(steps, sequences, lengths, 1), at<const T*>(tape),
-                  {at<T*>(a[0]), at<T*>(a[1]), at<T*>(a[2]), at<T*>(a[3]), at<T*>(a[4]), head_record_at<T>(&a[5]),
-                   head_record_at<T>(&a[14])});
-      });
-  nb::class_<Gradients<T>>(m, name("Gradients_").c_str())
-      .def("__init__",
-           [](Gradients<T>* self, const Sizes& sizes, const Addresses& weights, const Addresses& dweights,
-              const Addresses& start, const Addresses& dstart) {
-             new (self) Gradients<T>(sizes, weights_at<const T*>(sizes, weights), weights_at<T*>(sizes, dweights),
-                                     state_at<const T*>(start), state_at<T*>(dstart));
-           })
-      .def("compute", [](Gradients<T>& self, Index steps, Index sequences, Address lengths, Index threads, Address x,
-                         Index x_time, Index x_batch, Address targets, Index targets_time, Index targets_batch,
-                         Address mask, Index mask_time, Index mask_batch) {
-        const nb::gil_scoped_release release;
-        return self.compute(batch_at(steps, sequences, lengths, threads), {at<const T*>(x), x_time, x_batch},
-                            {at<const T*>(targets), targets_time, targets_batch},
-                            {at<const T*>(mask), mask_time, mask_batch});
-      });
+  m.def(name("forward_").c_str(), bound_forward<T>, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(),
+        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
+  m.def(name("backward_").c_str(), bound_backward<T>, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
+        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg());
+  m.def(name("record_").c_str(), bound_record<T>, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
+        nb::arg());
+  m.def(name("update_").c_str(), update_once<T>);
+  m.def(name("all_finite_").c_str(), bound_all_finite<T>);
+  nb::class_<Block<T>>(m, name("Block_").c_str())
+      .def(nb::init<const Sizes&, nb::handle, nb::handle, nb::handle, nb::handle>());
+  nb::class_<BoundGradients<T>>(m, name("Gradients_").c_str())
+      .def(nb::init<const Sizes&, const nb::list&, const nb::list&, const nb::list&, const nb::list&>())
+      .def("compute", &BoundGradients<T>::compute);
   nb::class_<Optimiser<T>>(m, name("Optimiser_").c_str())
-      .def(nb::init<const std::vector<Addresses>&>())
+      .def("__init__", [](Optimiser<T>* self, const nb::list& rows) { new (self) Optimiser<T>(rows, true); })
       .def("step", &Optimiser<T>::step);
 }
 
@@ -160,19 +233,23 @@ NB_MODULE(NTM_MODULE(NTM_TARGET), m) {
           [](Sizes* self, bool lstm, Index inputs, Index outputs, Index units, Index layers, Index locations,
              Index width, Index read_heads, Index write_heads, std::vector<Index> shifts, bool scalar_shift,
              double similarity_epsilon, double sharpening_epsilon, double backward_clip) {
-            new (self) Sizes{lstm,        inputs,     outputs,      units,  layers,       locations,         width,
-                             read_heads,  write_heads, std::move(shifts), scalar_shift, similarity_epsilon,
-                             sharpening_epsilon, backward_clip};
+            new (self) Sizes(checked({lstm, inputs, outputs, units, layers, locations, width, read_heads, write_heads,
+                                      std::move(shifts), scalar_shift, similarity_epsilon, sharpening_epsilon,
+                                      backward_clip}));
           },
           nb::kw_only(), nb::arg("lstm"), nb::arg("inputs"), nb::arg("outputs"), nb::arg("units"), nb::arg("layers"),
           nb::arg("locations"), nb::arg("width"), nb::arg("read_heads"), nb::arg("write_heads"), nb::arg("shifts"),
           nb::arg("scalar_shift"), nb::arg("similarity_epsilon"), nb::arg("sharpening_epsilon"),
-          nb::arg("backward_clip"))
-      .def_ro("units", &Sizes::units)
-      .def_ro("shifts", &Sizes::shifts);
+          nb::arg("backward_clip"));
   m.attr("target") = NTM_NAME(NTM_TARGET);
   m.def("supported", supported);
-  m.def("tape_size", tape_size);
+  // For tests: whether tensors are described by DLPack's exchange or by their attributes. Returns whether the former.
+  m.def("use_exchange", [](bool wanted) {
+    Torch& torch = Torch::get();
+    torch.exchange = wanted ? torch.offered : nullptr;
+    return torch.exchange != nullptr;
+  });
+  m.def("tape_size", checked_tape_size);
   define<float>(m, "float");
   define<double>(m, "double");
 }

@@ -1,0 +1,149 @@
+"""What an engine is, which there are, and which one runs a network.
+
+An engine is a module that registers an `Engine`. "auto" takes the first that can run the network,
+in the order of registration, and can say why.
+"""
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from ntm.cell import State
+    from ntm.layer import NTM
+
+Record = dict[str, Tensor]
+
+
+class Declined(Exception):  # noqa: N818  # an answer, which no user sees
+    """Why an engine does not run a network, or not now: half a sentence."""
+
+
+class Engine(Protocol):
+    """One way to run an NTM. All engines give the same numbers."""
+
+    @property
+    def name(self) -> str:
+        """What users type."""
+
+    def obstacle(self, device: torch.device, dtype: torch.dtype) -> str | None:
+        """Why it cannot run on tensors of this kind; None when it can."""
+
+    def declines(self, net: "NTM") -> str | None:
+        """Why it does not run this network; None when it does."""
+
+    def run(
+        self,
+        net: "NTM",
+        x: Tensor,
+        state: "State | None",
+        lengths: Tensor | None,
+        record: bool = False,
+        record_memory: bool = False,
+    ) -> tuple[Tensor, Sequence[Tensor], Record]:
+        """Logits (time, batch, outputs), the parts of the final state, a record if asked.
+
+        state: None for the learned start. Raises Declined where this network, or a call under this
+        transform, is not for this engine.
+        """
+
+    def gradients(self, net: "NTM") -> Any | None:
+        """A call that computes a training step's gradients without autograd, if it has one."""
+
+
+class Choice(NamedTuple):
+    """An engine and why it was chosen."""
+
+    name: str
+    reason: str
+
+
+_engines: dict[str, Engine] = {}
+_warned: WeakKeyDictionary["NTM", set[str]] = WeakKeyDictionary()
+
+
+def register(engine: Engine) -> None:
+    """Offer an engine; "auto" prefers those that were registered earlier."""
+    _engines[engine.name] = engine
+
+
+def names() -> list[str]:
+    """What `NTM(engine=...)` takes."""
+    return ["auto", *_engines]
+
+
+def checked_name(name: str) -> str:
+    """The name of an engine, or an error that lists them."""
+    if name not in _engines and name != "auto":
+        listed = ", ".join(repr(known) for known in names())
+        raise ValueError(f"engine must be one of {listed}; got {name!r}.")
+    return name
+
+
+def get(name: str) -> Engine:
+    """The engine of this name."""
+    return _engines[checked_name(name)]
+
+
+def choose(name: str, device: torch.device, dtype: torch.dtype, net: "NTM | None" = None) -> Choice:
+    """The engine that runs for a request on tensors of this kind; refuses what cannot run.
+
+    net: the network it is for, which an engine may not recognise.
+    """
+    reason = "it is the fastest here"
+    for engine in _engines.values() if name == "auto" else [get(name)]:
+        obstacle = engine.obstacle(device, dtype)
+        if obstacle is None and net is not None:
+            obstacle = engine.declines(net)
+        if obstacle is None:
+            return Choice(engine.name, reason if name == "auto" else "it was asked for")
+        reason = obstacle
+    raise _refusal(name, reason)
+
+
+def run(
+    net: "NTM",
+    x: Tensor,
+    state: "State | None",
+    lengths: Tensor | None,
+    *,
+    record: bool = False,
+    record_memory: bool = False,
+) -> tuple[Tensor, Sequence[Tensor], Record]:
+    """Run whole sequences on the network's engine, as `Engine.run` describes."""
+    reason = ""
+    for engine in _engines.values() if net.engine == "auto" else [_engines[net.engine]]:
+        obstacle = engine.obstacle(x.device, x.dtype)
+        if obstacle is not None:
+            reason = obstacle
+            continue
+        try:
+            return engine.run(net, x, state, lengths, record, record_memory)
+        except Declined as declined:
+            reason = str(declined)
+            if net.engine == "auto":
+                _warn_once(net, engine.name, reason)
+    raise _refusal(net.engine, reason)
+
+
+def _refusal(name: str, reason: str) -> RuntimeError:
+    advice = "" if name == "reference" else " Give the network engine='reference'."
+    return RuntimeError(f"The {name} engine cannot run here: {reason.rstrip('.')}.{advice}")
+
+
+def _warn_once(net: "NTM", name: str, reason: str) -> None:
+    """Say that a network runs on a slower engine than it could; once for each reason."""
+    if torch.compiler.is_compiling():
+        return
+    warned = _warned.setdefault(net, set())
+    if reason not in warned:
+        warned.add(reason)
+        warnings.warn(
+            f"The {name} engine does not run this network: {reason}. The next engine runs it, "
+            f"which is slower; set net.engine = 'reference' if that is what you want.",
+            stacklevel=5,
+        )

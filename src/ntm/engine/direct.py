@@ -1,0 +1,228 @@
+"""The native engine as one call: a network and its input to logits and state, and back.
+
+An operator costs more than the kernels when a batch is one short sequence: dispatch, a graph node
+for each part of the start, one list of tensors after another. Where no compiler, transform or mode
+has to see the engine, a single autograd function runs it, the learned start included.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from ntm.config import NTMConfig
+from ntm.engine import native, operators, recognition, transforms
+from ntm.engine.base import Declined, Record, register
+from ntm.engine.fused import FusedGradients
+
+if TYPE_CHECKING:
+    from ntm.cell import State
+    from ntm.layer import NTM
+
+
+class Native:
+    """C++ for the CPU, float32 and float64: the reference's numbers, a hundred times faster."""
+
+    name = "native"
+
+    def obstacle(self, device: torch.device, dtype: torch.dtype) -> str | None:
+        """Why it cannot run on tensors of this kind; None when it can."""
+        return native.obstacle(device, dtype)
+
+    def declines(self, net: "NTM") -> str | None:
+        """What in a network it does not recognise; None when it runs it."""
+        try:
+            _tensors(net, None)
+        except recognition.Unrecognised as difference:
+            return _not_as_built(difference)
+        return None
+
+    def gradients(self, net: "NTM") -> FusedGradients:
+        """A training step's gradients without autograd."""
+        return FusedGradients(net)
+
+    def run(
+        self,
+        net: "NTM",
+        x: Tensor,
+        state: "State | None",
+        lengths: Tensor | None,
+        record: bool = False,
+        record_memory: bool = False,
+    ) -> tuple[Tensor, Sequence[Tensor], Record]:
+        """Run whole sequences, as `ntm.engine.base.Engine` describes."""
+        try:
+            weights, start = _tensors(net, state)
+        except recognition.Unrecognised as difference:
+            raise Declined(_not_as_built(difference)) from None
+        if transform := transforms.active((x, *weights, *start)):
+            raise Declined(f"it does not compute under {transform}")
+        keep = record or (
+            torch.is_grad_enabled()
+            and (x.requires_grad or any(tensor.requires_grad for tensor in (*weights, *start)))
+        )
+        call = Call(net.config, net.backward_clip, lengths, len(weights), state is None, keep)
+        if (
+            torch.compiler.is_compiling()
+            or transforms.watched()
+            or not _all_plain((x, *(state or ())))
+        ):
+            state = net.start(x.shape[1]) if state is None else state
+            return _through_operator(call, x, weights, state, record, record_memory)
+        if keep and not record:
+            logits, *final = _apply(call, x, *weights, *start)
+            return logits, call.whole(final, x), {}
+        logits, final, tape = call.forward(x, weights, call.state(start, x.shape[1]))
+        recorded = call.record(x, tape, record_memory) if record else {}
+        return logits, call.whole(final, x), recorded
+
+
+class Call(NamedTuple):
+    """What a call of the kernels is besides its differentiable tensors."""
+
+    config: NTMConfig
+    backward_clip: float
+    lengths: Tensor | None
+    weights: int
+    """How many of the tensors are weights; the rest is the start."""
+    learned: bool
+    """Whether the start is the learned one: without a batch axis, weightings as logits."""
+    keep: bool
+
+    @property
+    def sizes(self) -> Any:
+        """The extension's description of the network."""
+        return native.sizes_of(self.config, self.backward_clip)
+
+    @property
+    def parts(self) -> int:
+        """The parts of a state that have elements: the last two are a recurrent controller's."""
+        return 6 if self.config.recurrent_layers else 4
+
+    def whole(self, final: list[Tensor], x: Tensor) -> list[Tensor]:
+        """All six parts of a final state."""
+        if len(final) == 6:
+            return final
+        empty = x.new_empty(x.shape[1], 0, self.config.controller_size)
+        return [*final, empty, empty]
+
+    def state(self, start: Sequence[Tensor], batch_size: int) -> Sequence[Tensor]:
+        """The state that every sequence starts from; `StartState.forward` is the truth."""
+        start = start[: self.parts]
+        if not self.learned:
+            return start
+        memory, read_logits, write_logits, *rest = start
+        parts = (memory, torch.softmax(read_logits, 1), torch.softmax(write_logits, 1), *rest)
+        if batch_size == 1:  # the kernels see the same numbers with and without the batch axis
+            return parts
+        return [part.expand(batch_size, *part.shape).contiguous() for part in parts]
+
+    def forward(
+        self, x: Tensor, weights: Sequence[Tensor], state: Sequence[Tensor]
+    ) -> tuple[Tensor, list[Tensor], Tensor]:
+        """Logits, final state and tape."""
+        return native.forward(self.sizes, x, self.lengths, weights, state, self.keep)
+
+    def record(self, x: Tensor, tape: Tensor, with_memory: bool) -> Record:
+        """What the heads did, off a tape that was kept."""
+        return native.record(self.config, self.sizes, x, self.lengths, tape, with_memory)
+
+
+class _Sequence(torch.autograd.Function):
+    """Logits and final state from x, the weights and the start."""
+
+    @staticmethod
+    def forward(ctx: Any, call: Call, x: Tensor, *tensors: Tensor) -> tuple[Tensor, ...]:
+        weights, start = tensors[: call.weights], tensors[call.weights :]
+        state = call.state(start, x.shape[1])
+        logits, final, tape = call.forward(x, weights, state)
+        ctx.save_for_backward(x, tape, *weights, *state)
+        ctx.without_elements = start[call.parts :]
+        ctx.call = call
+        ctx.set_materialize_grads(False)
+        return logits, *final
+
+    @staticmethod
+    def backward(ctx: Any, *outputs: Tensor | None) -> tuple[Tensor | None, ...]:
+        call: Call = ctx.call
+        x, tape, *tensors = ctx.saved_tensors
+        weights, state = tensors[: call.weights], tensors[call.weights :]
+        dx: Tensor | None
+        if torch.is_grad_enabled() or transforms.watched() or not _all_plain(outputs):
+            dx, dweights, dstate = _backward_by_operator(call, x, weights, state, tape, outputs)
+        else:
+            dlogits, *dfinal = outputs
+            dx, dweights, dstate = native.backward(
+                *(call.sizes, x, call.lengths, weights, tape, dlogits, dfinal, state),
+                with_dx=ctx.needs_input_grad[1],
+            )
+        dstart = _start_gradients(dstate, state) if call.learned else dstate
+        return None, dx, *dweights, *dstart, *ctx.without_elements
+
+
+# Without what Function.apply does for torch.func, which never gets here.
+_apply: Any = super(torch.autograd.Function, _Sequence).apply
+
+
+def _start_gradients(dstate: Sequence[Tensor], state: Sequence[Tensor]) -> list[Tensor]:
+    """The gradients of the learned start from those of every sequence's."""
+    batched = dstate[0].dim() > 2
+    memory, read, write, *rest = (part.sum(0) for part in dstate) if batched else dstate
+    weightings = [part[0] if part.dim() > 2 else part for part in state[1:3]]
+    logits = [
+        torch._softmax_backward_data(gradient, values, 1, values.dtype)
+        for gradient, values in zip((read, write), weightings, strict=True)
+    ]
+    return [memory, *logits, *rest]
+
+
+def _through_operator(
+    call: Call,
+    x: Tensor,
+    weights: Sequence[Tensor],
+    state: Sequence[Tensor],
+    record: bool,
+    record_memory: bool,
+) -> tuple[Tensor, Sequence[Tensor], Record]:
+    choices = operators.choices_of(call.config, call.backward_clip)
+    logits, *final, tape = operators.forward(
+        x, call.lengths, weights, list(state), *choices, call.keep
+    )
+    return logits, final, call.record(x, tape, record_memory) if record else {}
+
+
+def _backward_by_operator(
+    call: Call,
+    x: Tensor,
+    weights: Sequence[Tensor],
+    state: Sequence[Tensor],
+    tape: Tensor,
+    outputs: Sequence[Tensor | None],
+) -> tuple[Tensor, list[Tensor], list[Tensor]]:
+    """The same by the operator: it refuses second derivatives by name, and takes any gradient."""
+    dlogits, *dfinal = outputs
+    if dlogits is None:
+        dlogits = x.new_zeros(*x.shape[:2], call.config.output_size)
+    choices = operators.choices_of(call.config, call.backward_clip)
+    state = [part.reshape(x.shape[1], *part.shape[-2:]) for part in state]
+    dx, *rest = operators.backward(x, call.lengths, weights, state, tape, dlogits, dfinal, *choices)
+    return dx, rest[: call.weights], rest[call.weights :]
+
+
+def _tensors(net: "NTM", state: "State | None") -> tuple[list[Tensor], list[Tensor]]:
+    """Weights and start of a network that the engine recognises."""
+    recognition.require_no_global_hooks()
+    weights = recognition.weights_of(net.cell)
+    return weights, recognition.start_of(net) if state is None else list(state)
+
+
+def _all_plain(tensors: Sequence[Tensor | None]) -> bool:
+    return all(tensor is None or transforms.is_plain(tensor) for tensor in tensors)
+
+
+def _not_as_built(difference: Exception) -> str:
+    return f"it runs networks as NTM builds them, and {difference}"
+
+
+register(Native())

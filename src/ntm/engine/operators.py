@@ -1,0 +1,218 @@
+"""The native engine as operators of PyTorch: for compilers, exporters, and modes that watch.
+
+`ntm::forward` and `ntm::backward` are registered with autograd and fake implementations. Their
+sizes are read off the tensors, so that they may be symbolic.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch._library import autograd
+
+from ntm.config import NTMConfig
+from ntm.engine import native, transforms
+
+Choices = tuple[bool, list[int], bool, float]
+_ADVICE = "Give the network engine='reference'."
+
+
+def choices_of(config: NTMConfig, backward_clip: float) -> Choices:
+    """What the operators must know besides the sizes, which they read off the tensors."""
+    lstm, scalar = config.controller == "lstm", config.shift_mode == "scalar"
+    return lstm, list(config.shifts), scalar, backward_clip
+
+
+# Defined by schema and not by torch.library.custom_op, whose first call imports the compiler: that
+# takes two seconds.
+_registry: Any = torch.library  # has no type annotations
+_CHOICES = "bool lstm, int[] shifts, bool scalar_shift, float backward_clip"
+_library = _registry.Library("ntm", "DEF")
+_library.define(
+    f"forward(Tensor x, Tensor? lengths, Tensor[] weights, Tensor[] start, {_CHOICES}, bool keep) "
+    f"-> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)"
+)
+_library.define(
+    f"backward(Tensor x, Tensor? lengths, Tensor[] weights, Tensor[] start, Tensor tape, "
+    f"Tensor dlogits, Tensor?[] dfinal, {_CHOICES}) -> Tensor[]"
+)
+forward, backward = torch.ops.ntm.forward.default, torch.ops.ntm.backward.default
+
+
+def _forward(
+    x: Tensor,
+    lengths: Tensor | None,
+    weights: Sequence[Tensor],
+    start: Sequence[Tensor],
+    *choices_and_keep: Any,
+) -> tuple[Tensor, ...]:
+    """Logits, the six parts of the final state, and the tape (for `backward`, if to be kept)."""
+    *choices, keep = choices_and_keep
+    sizes = _sizes(x, weights, start, choices)
+    logits, final, tape = native.forward(sizes, x, lengths, weights, start, keep)
+    return logits, *final, tape
+
+
+def _backward(
+    x: Tensor,
+    lengths: Tensor | None,
+    weights: Sequence[Tensor],
+    start: Sequence[Tensor],
+    tape: Tensor,
+    dlogits: Tensor,
+    dfinal: Sequence[Tensor | None],
+    *choices: Any,
+) -> list[Tensor | None]:
+    """The gradients of x, the weights and the start, in this order; None in dfinal is zero."""
+    sizes = _sizes(x, weights, start, choices)
+    dx, dweights, dstart = native.backward(sizes, x, lengths, weights, tape, dlogits, dfinal, start)
+    return [dx, *dweights, *dstart]
+
+
+def _sizes(
+    x: Tensor, weights: Sequence[Tensor], start: Sequence[Tensor], choices: Sequence[Any]
+) -> Any:
+    """The extension's description of a network, from its tensors; `start` may be any state."""
+    lstm, shifts, scalar_shift, backward_clip = choices
+    sizes = sizes_of(weights, start)
+    config = NTMConfig(
+        x.shape[2],
+        sizes.outputs,
+        controller="lstm" if lstm else "feedforward",
+        controller_size=sizes.units,
+        controller_layers=sizes.layers,
+        memory_locations=sizes.locations,
+        memory_width=sizes.width,
+        read_heads=sizes.read_heads,
+        write_heads=sizes.write_heads,
+        shifts=tuple(shifts),
+        shift_mode="scalar" if scalar_shift else "softmax",
+    )
+    return native.sizes_of(config, backward_clip)
+
+
+def _fake_forward(
+    x: Tensor,
+    lengths: Tensor | None,
+    weights: Sequence[Tensor],
+    start: Sequence[Tensor],
+    *choices_and_keep: Any,
+) -> tuple[Tensor, ...]:
+    if torch.onnx.is_in_onnx_export():  # which torch.compile's own capture does not see
+        raise RuntimeError(f"The native engine cannot run here: {native.NO_ONNX}. {_ADVICE}")
+    (lstm, shifts, *_), keep = choices_and_keep[:-1], choices_and_keep[-1]
+    steps, batch_size = x.shape[:2]
+    size = tape_size(sizes_of(weights, start), lstm, len(shifts), steps, batch_size, keep)
+    logits = x.new_empty(steps, batch_size, weights[-1].shape[0])
+    return logits, *native.empty_like(start), x.new_empty(size)
+
+
+def _fake_backward(
+    x: Tensor, lengths: Tensor | None, weights: Sequence[Tensor], start: Sequence[Tensor], *_: Any
+) -> list[Tensor]:
+    return native.empty_like([x, *weights, *start])
+
+
+def _set_up_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
+    x, lengths, weights, start, *ctx.choices, _keep = inputs
+    ctx.save_for_backward(x, lengths, output[-1], *weights, *start)
+    ctx.weights = len(weights)
+    # Zeros as the gradient of the tape would take as long as the whole backward pass.
+    ctx.set_materialize_grads(False)
+
+
+def _differentiate(ctx: Any, dlogits: Tensor | None, *dothers: Tensor | None) -> tuple[Any, ...]:
+    x, lengths, tape, *rest = ctx.saved_tensors
+    weights, start = rest[: ctx.weights], rest[ctx.weights :]
+    if dlogits is None:
+        dlogits = x.new_zeros(*x.shape[:2], weights[-1].shape[0])
+    dfinal = list(dothers[:-1])
+    gradients = backward(x, lengths, weights, start, tape, dlogits, dfinal, *ctx.choices)
+    dweights = gradients[1 : 1 + ctx.weights]
+    nothing = [None] * (len(ctx.choices) + 1)
+    return gradients[0], None, dweights, gradients[1 + ctx.weights :], *nothing
+
+
+def _refuse(ctx: Any, *gradients: Tensor) -> None:
+    raise RuntimeError(
+        f"The native engine has first derivatives only, and a second one was asked for. {_ADVICE}"
+    )
+
+
+def _refusing_tangents(backward: Any, setup_context: Any) -> Any:
+    """What `register_autograd` would register; that drops derivatives in forward mode silently."""
+    run = autograd.make_autograd_impl(forward, autograd.Info(backward, setup_context))
+
+    def checked(keyset: Any, *arguments: Any) -> Any:
+        x, _, weights, start, *_ = arguments
+        if transforms.has_tangent((x, *weights, *start)):
+            raise RuntimeError(
+                f"The native engine does not compute under forward-mode differentiation. {_ADVICE}"
+            )
+        return run(keyset, *arguments)
+
+    return checked
+
+
+_library.impl("forward", _forward, "CPU")
+_library.impl("backward", _backward, "CPU")
+_registry.register_fake("ntm::forward", _fake_forward)
+_registry.register_fake("ntm::backward", _fake_backward)
+_library.impl(
+    "forward", _refusing_tangents(_differentiate, _set_up_context), "Autograd", with_keyset=True
+)
+_registry.register_autograd("ntm::backward", _refuse)
+
+
+class SizesOf(NamedTuple):
+    """The sizes of a network, read off its tensors."""
+
+    outputs: int
+    units: int
+    layers: int
+    locations: int
+    width: int
+    read_heads: int
+    write_heads: int
+    features: int
+    raw_heads: int
+    controller_inputs: int
+
+
+def sizes_of(weights: Sequence[Tensor], start: Sequence[Tensor]) -> SizesOf:
+    """Sizes from weights (controller layers, heads, output; weight and bias each) and a state."""
+    memory, read_weightings, write_weightings = start[:3]
+    return SizesOf(
+        outputs=weights[-2].shape[0],
+        units=weights[-4].shape[1],
+        layers=len(weights) // 2 - 2,
+        locations=memory.shape[1],
+        width=memory.shape[2],
+        read_heads=read_weightings.shape[1],
+        write_heads=write_weightings.shape[1],
+        features=weights[-2].shape[1],
+        raw_heads=weights[-4].shape[0],
+        controller_inputs=weights[0].shape[1],
+    )
+
+
+def tape_size(
+    sizes: SizesOf, lstm: bool, shifts: int, steps: int, batch_size: int, keep: bool
+) -> int:
+    """Elements of a tape; the same arithmetic as plan.h's, which symbolic sizes can go through."""
+    row = _padded(sizes.locations)
+    heads = sizes.read_heads + sizes.write_heads
+    squashed = heads * (sizes.width + 6 + shifts) + 2 * sizes.write_heads * sizes.width
+    per_step = row * (sizes.width + 1 + 4 * heads) + _padded(squashed) + _padded(sizes.features)
+    if lstm:
+        per_layer = _padded(4 * sizes.units) + 2 * _padded(sizes.units)
+        above = (sizes.layers - 1) * _padded(2 * sizes.units)
+        per_step += _padded(sizes.controller_inputs) + above + sizes.layers * per_layer
+    else:
+        per_step += _padded(sizes.controller_inputs)
+    return batch_size * (steps + 1 if keep else 2) * per_step + 16
+
+
+def _padded(count: int) -> int:
+    return (count + 15) // 16 * 16

@@ -1,0 +1,156 @@
+"""Whether a network is the one that the native engine runs: its own module tree, unedited.
+
+The reference engine calls the modules, so whatever a user replaces, wraps, hooks or parametrises
+has its effect there. The native engine reads the weights alone. It runs exactly the tree that
+`NTM` builds, and names the first thing that differs. This is asked at every call, so what the tree
+should be is worked out once per config.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.modules import module as torch_module
+
+from ntm.cell import Cell
+from ntm.config import NTMConfig
+from ntm.controllers import FeedforwardController, LSTMController
+from ntm.heads import Heads
+from ntm.start import StartState
+
+if TYPE_CHECKING:
+    from ntm.layer import NTM
+
+_KINDS = (Cell, FeedforwardController, LSTMController, Heads, StartState, nn.Linear, nn.ModuleList)
+# What a call of a module runs; an attribute of that name on one module would take its place.
+_METHODS = {
+    kind: frozenset(name for name in dir(kind) if callable(getattr(kind, name)))
+    | {"weight", "bias"}
+    for kind in _KINDS
+}
+_TENSORS = (nn.Parameter, Tensor)  # functional_call puts tensors in the place of parameters
+
+
+class Unrecognised(Exception):  # noqa: N818  # an answer, which no user sees
+    """What in a network is not as `NTM` builds it."""
+
+
+class _Linear(NamedTuple):
+    name: str
+    weight: tuple[int, int]
+    bias: tuple[int]
+
+
+def weights_of(cell: Cell) -> list[Tensor]:
+    """Weight and bias of the controller's layers, the heads and the output, in this order."""
+    _require(cell, Cell, "cell")
+    config = cell.config
+    controller, heads = cell._modules.get("controller"), cell._modules.get("heads")
+    lstm = config.controller == "lstm"
+    _require(controller, LSTMController if lstm else FeedforwardController, "cell.controller")
+    _require(heads, Heads, "cell.heads")
+    _require_heads(heads, config)
+    layers = controller._modules.get("layers")  # type: ignore[union-attr]
+    _require(layers, nn.ModuleList, "cell.controller.layers")
+    maps = [*layers._modules.values(), heads._modules.get("linear"), cell._modules.get("output")]  # type: ignore[union-attr]
+    expected = _worked_out(_linears, config)
+    if len(maps) != len(expected):
+        raise Unrecognised(f"cell.controller has {len(maps) - 2} layers, not {len(expected) - 2}")
+    weights = []
+    for module, (name, weight, bias) in zip(maps, expected, strict=True):
+        _require(module, nn.Linear, name)
+        parameters: Any = module._parameters
+        weights.append(_tensor(parameters, name, "weight", weight))
+        weights.append(_tensor(parameters, name, "bias", bias))
+        if len(parameters) != 2:
+            raise Unrecognised(f"{name} has more parameters than weight and bias")
+    return weights
+
+
+def start_of(net: "NTM") -> list[Tensor]:
+    """The parameters of the learned start, in the order of a State."""
+    start = net._modules.get("start")
+    _require(start, StartState, "start")
+    parameters: Any = start._parameters  # type: ignore[union-attr]
+    shapes = _worked_out(_start_shapes, net.config)
+    return [_tensor(parameters, "start", name, shape) for name, shape in shapes]
+
+
+def require_no_global_hooks() -> None:
+    """Hooks that torch runs for every module would not run for the native engine's."""
+    if torch_module._has_any_global_hook():  # type: ignore[no-untyped-call]
+        raise Unrecognised("torch has global module hooks")
+
+
+def _require(module: Any, kind: type[nn.Module], name: str) -> None:
+    """Just this type, with nothing attached that a call of the module would run."""
+    if type(module) is not kind:
+        raise Unrecognised(f"{name} is a {type(module).__name__}, not a {kind.__name__}")
+    if module._forward_hooks or module._forward_pre_hooks:
+        raise Unrecognised(f"{name} has forward hooks")
+    if module._backward_hooks or module._backward_pre_hooks:
+        raise Unrecognised(f"{name} has backward hooks")
+    if not _METHODS[kind].isdisjoint(module.__dict__):
+        replaced = ", ".join(sorted(_METHODS[kind] & module.__dict__.keys()))
+        raise Unrecognised(f"{name} has an attribute of its own in place of {replaced}")
+
+
+def _require_heads(heads: Any, config: NTMConfig) -> None:
+    if heads.config is not config and heads.config != config:
+        raise Unrecognised("cell.heads has another config than the cell")
+    if heads.read_values != config.read_heads * config.read_head_outputs:
+        raise Unrecognised(f"cell.heads.read_values was changed to {heads.read_values}")
+
+
+def _tensor(parameters: dict[str, Any], module: str, name: str, shape: tuple[int, ...]) -> Tensor:
+    tensor = parameters.get(name)
+    if tensor is None:
+        raise Unrecognised(f"{module} has no {name}")
+    if type(tensor) not in _TENSORS and not torch.compiler.is_compiling():
+        raise Unrecognised(f"{module}.{name} is a {type(tensor).__name__}, not a plain parameter")
+    if tensor.shape != shape:
+        raise Unrecognised(f"{module}.{name} has the shape {tuple(tensor.shape)}, not {shape}")
+    return tensor  # type: ignore[no-any-return]
+
+
+def _worked_out(function: Any, config: NTMConfig) -> Any:
+    # A compiler follows the function itself: it does so once.
+    return function.__wrapped__(config) if torch.compiler.is_compiling() else function(config)
+
+
+@lru_cache(maxsize=256)
+def _linears(config: NTMConfig) -> tuple[_Linear, ...]:
+    return tuple(_linear(*sizes) for sizes in _maps(config))
+
+
+def _linear(name: str, outputs: int, inputs: int) -> _Linear:
+    return _Linear(f"cell.{name}", (outputs, inputs), (outputs,))
+
+
+def _maps(config: NTMConfig) -> Iterator[tuple[str, int, int]]:
+    """Name, outputs and inputs of every linear map."""
+    below, size = config.controller_inputs, config.controller_size
+    gates, own = (4 * size, size) if config.controller == "lstm" else (size, 0)
+    for layer in range(config.controller_layers):
+        yield f"controller.layers.{layer}", gates, below + own
+        below = size
+    read = config.read_heads * config.read_head_outputs
+    write = config.write_heads * config.write_head_outputs
+    yield "heads.linear", read + write, size
+    yield "output", config.output_size, size + config.read_heads * config.memory_width
+
+
+@lru_cache(maxsize=256)
+def _start_shapes(config: NTMConfig) -> tuple[tuple[str, tuple[int, int]], ...]:
+    n, m, layers = config.memory_locations, config.memory_width, config.recurrent_layers
+    shapes = {
+        "memory": (n, m),
+        "read_logits": (config.read_heads, n),
+        "write_logits": (config.write_heads, n),
+        "reads": (config.read_heads, m),
+        "hidden": (layers, config.controller_size),
+        "cell": (layers, config.controller_size),
+    }
+    return tuple(shapes.items())

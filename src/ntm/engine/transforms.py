@@ -1,0 +1,59 @@
+"""Which transform of torch a call runs under: no engine but the reference computes them all.
+
+Most of what is asked here has no public name in torch. All of it is asked in this file.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd import forward_ad
+
+_PLAIN = (Tensor, nn.Parameter)
+_core: Any = torch._C
+_functorch: Any = torch._C._functorch
+
+
+def active(tensors: Iterable[Tensor]) -> str | None:
+    """The transform that a call with these tensors runs under; None where there is none.
+
+    Compilation is not meant: to a compiler the native engine is an operator like any other.
+    """
+    if torch.compiler.is_compiling():
+        return None
+    level = _functorch.peek_interpreter_stack()
+    if level is not None:
+        return f"torch.func.{level.key().name.lower()}"
+    if _core._get_tracing_state() is not None:
+        return "torch.jit.trace"
+    if forward_ad._current_level >= 0 and has_tangent(tensors):
+        return "forward-mode differentiation"
+    return None
+
+
+def has_tangent(tensors: Iterable[Tensor]) -> bool:
+    """Whether one of the tensors carries a derivative in forward mode."""
+    unpack: Any = torch._VF._unpack_dual
+    return any(unpack(tensor, level=0)[1] is not None for tensor in tensors)
+
+
+def hides_values(tensor: Tensor) -> bool:
+    """Whether no decision may depend on the tensor's values, because a transform hides them."""
+    return (
+        torch.compiler.is_compiling()
+        or tensor.is_meta
+        or type(tensor) not in _PLAIN
+        or _functorch.peek_interpreter_stack() is not None
+        or _core._get_tracing_state() is not None
+    )
+
+
+def watched() -> bool:
+    """Whether a mode of torch watches every operator: it must see the native engine as one."""
+    return bool(_core._len_torch_dispatch_stack() or _core._len_torch_function_stack())
+
+
+def is_plain(tensor: Tensor) -> bool:
+    """Whether it is torch's own dense tensor, whose memory holds its values."""
+    return type(tensor) in _PLAIN and not tensor.is_neg() and not tensor._is_zerotensor()

@@ -1,0 +1,89 @@
+"""Sequences in every form that torch.nn.LSTM takes, and its behaviour under autocast.
+
+A network computes on a padded batch, time first. `padded` makes one of what the caller gave: a
+batch, one sequence without a batch axis, or a PackedSequence. `as_given` turns the results back.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
+from torch.utils._pytree import tree_map_only
+
+Sequences = Tensor | PackedSequence
+Lengths = Tensor | Sequence[int] | None
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def is_unbatched(x: Sequences) -> bool:
+    """Whether this is one sequence, (time, channels), whose state has no batch axis either."""
+    return isinstance(x, Tensor) and x.dim() == 2
+
+
+def padded(x: Sequences, lengths: Lengths, batch_first: bool) -> tuple[Tensor, Lengths]:
+    """The sequences as (time, batch, channels), and their lengths."""
+    if isinstance(x, PackedSequence):
+        _require_none(lengths, "a PackedSequence has its own")
+        return pad_packed_sequence(x)
+    if is_unbatched(x):
+        _require_none(lengths, "one sequence is as long as x")
+        return x.unsqueeze(1), None
+    return (x.transpose(0, 1) if batch_first else x), lengths
+
+
+def as_given(x: Sequences, logits: Tensor, state: Any, batch_first: bool) -> tuple[Any, Any]:
+    """Logits (time, batch, channels) and a state, in the form in which x was given."""
+    if isinstance(x, PackedSequence):
+        return _packed_like(x, logits), state
+    if is_unbatched(x):
+        return logits.squeeze(1), type(state)(*(part.squeeze(0) for part in state))
+    return (logits.transpose(0, 1) if batch_first else logits), state
+
+
+def _packed_like(x: PackedSequence, logits: Tensor) -> PackedSequence:
+    ordered = logits if x.sorted_indices is None else logits[:, x.sorted_indices]
+    active = torch.arange(ordered.shape[1]) < x.batch_sizes.unsqueeze(1)
+    return x._replace(data=ordered[active.to(logits.device)])
+
+
+def _require_none(lengths: Lengths, reason: str) -> None:
+    if lengths is not None:
+        raise ValueError(f"lengths are for a padded batch; {reason}. Leave lengths out.")
+
+
+def in_own_precision(method: Method) -> Method:
+    """A method of a network that computes in the parameters' dtype, under autocast too.
+
+    Autocast hands over what the layer before computed, say in bfloat16, and would have every
+    linear map computed in it. Addressing needs more than its three digits. So x and the state are
+    cast to the parameters' dtype, and autocast is off inside. As everywhere in autocast, float64 is
+    left alone.
+    """
+
+    @functools.wraps(method)
+    def wrapped(net: torch.nn.Module, x: Any, state: Any = None, *rest: Any, **named: Any) -> Any:
+        device = _autocast_device(x)
+        if device is None:
+            return method(net, x, state, *rest, **named)
+        dtype = next(net.parameters()).dtype
+        x, state = tree_map_only(Tensor, lambda tensor: _cast(tensor, dtype), (x, state))
+        with torch.autocast(device, enabled=False):
+            return method(net, x, state, *rest, **named)
+
+    return wrapped  # type: ignore[return-value]
+
+
+def _autocast_device(x: object) -> str | None:
+    values = x.data if isinstance(x, PackedSequence) else x
+    if not isinstance(values, Tensor) or values.is_meta:
+        return None
+    device = values.device.type
+    return device if torch.is_autocast_enabled(device) else None
+
+
+def _cast(tensor: Tensor, dtype: torch.dtype) -> Tensor:
+    narrow = tensor.is_floating_point() and tensor.dtype != torch.float64
+    return tensor.to(dtype) if narrow else tensor

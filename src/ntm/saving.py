@@ -1,0 +1,198 @@
+"""A network in a folder: what `NTM.save_pretrained` writes and `NTM.from_pretrained` reads.
+
+    config.json         {"format": "ntm-network-1", "config": {...}, "initialisation": {...}, ...}
+    model.safetensors   the weights
+
+A folder may come from anybody. Nothing in it is run, and nothing is built from config.json before
+its sizes are known to be those of the weights.
+"""
+
+import json
+import math
+from dataclasses import MISSING, asdict, fields
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors import torch as safetensors
+from torch import Tensor
+
+from ntm import checks
+from ntm.config import Initialisation, NTMConfig
+from ntm.layer import NTM
+from ntm.runs.files import write_atomically
+
+FORMAT = "ntm-network-1"
+_KEYS = {"format", "config", "initialisation", "batch_first", "backward_clip"}
+Shapes = dict[str, tuple[int, ...]]
+
+
+def save(net: NTM, folder: str | Path) -> None:
+    """Write a network to a folder, which is made if need be; an older network there is replaced."""
+    folder = Path(folder)
+    weights = {name: tensor.detach().contiguous() for name, tensor in net.state_dict().items()}
+    _require_savable(net, weights)
+    _require_own(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    # Without config.json it is no network: an interrupted save never pairs old with new.
+    (folder / "config.json").unlink(missing_ok=True)
+    write_atomically(folder / "model.safetensors", safetensors.save(weights))
+    text = json.dumps(_described(net), indent=2, allow_nan=False)
+    write_atomically(folder / "config.json", text.encode())
+
+
+def load(folder: str | Path, *, batch_first: bool | None = None, engine: str = "auto") -> NTM:
+    """The network in a folder; `batch_first` is as saved unless it is given."""
+    folder = Path(folder)
+    values = _read_json(folder)
+    config: NTMConfig = _read_fields(NTMConfig, folder, values["config"])
+    initialisation = _read_fields(Initialisation, folder, values["initialisation"])
+    weights = _read_weights(folder / "model.safetensors")
+    _require_fitting(folder, config, weights)
+    net = _empty(config, initialisation)
+    net.engine, net.backward_clip = engine, _limit(folder, values["backward_clip"])
+    net.batch_first = _flag(folder, values["batch_first"]) if batch_first is None else batch_first
+    dtype = weights["start.memory"].dtype
+    net.to(dtype).to_empty(device="cpu").load_state_dict(weights)
+    return net
+
+
+def _described(net: NTM) -> dict[str, Any]:
+    # JSON has no infinity: null is no limit. The engine is the machine's matter, not the network's.
+    return {
+        "format": FORMAT,
+        "config": asdict(net.config),
+        "initialisation": asdict(net.initialisation),
+        "batch_first": bool(net.batch_first),
+        "backward_clip": None if math.isinf(net.backward_clip) else net.backward_clip,
+    }
+
+
+def _require_savable(net: NTM, weights: dict[str, Tensor]) -> None:
+    if _shapes(_empty(net.config).state_dict()) != _shapes(weights):
+        raise ValueError(
+            "The network's modules were replaced or wrapped, and its config no longer describes "
+            "it. Undo that before saving, or store net.state_dict() beside code of your own."
+        )
+    kinds = {tensor.dtype for tensor in weights.values()}
+    if any(tensor.is_meta for tensor in weights.values()) or len(kinds) > 1:
+        raise ValueError(
+            "The network has no values (device meta) or parameters of several dtypes. Give it "
+            "values, and convert it with net.to(dtype)."
+        )
+    checks.require_range(*kinds)
+
+
+def _require_own(folder: Path) -> None:
+    """Nothing but a saved network is ever overwritten; a run has a config.json too."""
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file; name a folder to save the network to.")
+    if not (folder / "config.json").exists():
+        return
+    try:
+        _read_json(folder)
+    except ValueError as error:
+        raise ValueError(
+            f"{folder} holds a config.json that is not of a saved network, a run's perhaps. Name "
+            f"another folder."
+        ) from error
+
+
+def _read_json(folder: Path) -> dict[str, Any]:
+    file = folder / "config.json"
+    if not file.is_file():
+        what = "has no config.json" if folder.is_dir() else "does not exist"
+        raise FileNotFoundError(
+            f"{folder} {what}. Name a folder that net.save_pretrained wrote, or a packaged "
+            f"network (ntm.pretrained.names())."
+        )
+    try:
+        values = json.loads(file.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{file} is not JSON, or it is torn: {error}.") from error
+    if not isinstance(values, dict) or values.get("format") != FORMAT:
+        raise ValueError(
+            f"{file} is not in the format {FORMAT!r} that net.save_pretrained writes. A run's "
+            f"network is loaded with ntm.runs.Run(folder).load_model()."
+        )
+    if values.keys() != _KEYS:
+        raise ValueError(f"{file} must have the keys {_listed(_KEYS)}; got {_listed(values)}.")
+    return values
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _read_fields(kind: type, folder: Path, values: object) -> Any:
+    known = {field.name for field in fields(kind)}
+    required = {field.name for field in fields(kind) if field.default is MISSING}
+    if not isinstance(values, dict) or not required <= values.keys() <= known:
+        got = _listed(values) if isinstance(values, dict) else type(values).__name__
+        raise ValueError(
+            f"{folder / 'config.json'} must have the settings of {kind.__name__}, "
+            f"{_listed(known)}; got {got}."
+        )
+    try:
+        return kind(**values)
+    except ValueError as error:
+        raise ValueError(f"{folder / 'config.json'}: {error}") from error
+
+
+def _flag(folder: Path, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"{folder / 'config.json'}: batch_first must be true or false.")
+    return value
+
+
+def _limit(folder: Path, value: object) -> float:
+    try:
+        return checks.checked_limit("backward_clip", math.inf if value is None else value)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{folder / 'config.json'}: {error}") from error
+
+
+def _read_weights(file: Path) -> dict[str, Tensor]:
+    if not file.is_file():
+        raise FileNotFoundError(f"{file} does not exist; save the network again.")
+    try:
+        with safe_open(file, framework="pt") as opened:
+            return {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        raise ValueError(f"{file} is not a safetensors file, or it is torn: {error}.") from error
+
+
+def _require_fitting(folder: Path, config: NTMConfig, weights: dict[str, Tensor]) -> None:
+    """Weights of this config's names and shapes, in one dtype that a network computes in."""
+    # Sizes first: even without values, a network of a billion layers takes forever to build.
+    values = sum(tensor.numel() for tensor in weights.values())
+    sizes = [size for size in vars(config).values() if isinstance(size, int)]
+    if max(sizes) > values or config.controller_layers > len(weights):
+        raise ValueError(f"{folder}: config.json is of a far larger network than the weights.")
+    expected, found = _shapes(_empty(config).state_dict()), _shapes(weights)
+    for name in sorted(expected.keys() | found.keys()):
+        if expected.get(name) != found.get(name):
+            raise ValueError(
+                f"{folder}: the weights are not of the network in config.json: {name} must be "
+                f"{expected.get(name, 'absent')}, got {found.get(name, 'nothing')}."
+            )
+    kinds = {tensor.dtype for tensor in weights.values()}
+    if len(kinds) > 1 or not all(kind.is_floating_point for kind in kinds):
+        listed = _listed(map(str, kinds))
+        raise ValueError(f"{folder}: the weights must have one floating-point dtype, got {listed}.")
+    checks.require_range(*kinds)
+
+
+def _empty(config: NTMConfig, initialisation: Initialisation = Initialisation()) -> NTM:
+    """A network without values: nothing is allocated, and no random number is drawn."""
+    with torch.device("meta"):
+        return NTM.from_config(config, initialisation)
+
+
+def _shapes(weights: dict[str, Tensor]) -> Shapes:
+    return {name: tuple(tensor.shape) for name, tensor in weights.items()}
+
+
+def _listed(names: Any) -> str:
+    return ", ".join(sorted(names))

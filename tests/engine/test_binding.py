@@ -1,0 +1,243 @@
+"""Calls of the extension itself, damaged at random: refused or carried out, never out of bounds.
+
+NTM_DAMAGED_CALLS says how many are made; the default is small enough for every run of the tests.
+"""
+
+import os
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from ntm import NTM
+from ntm.engine import native
+
+CALLS = int(os.environ.get("NTM_DAMAGED_CALLS", "2000"))
+BORDER = 32
+REFUSALS = (TypeError, ValueError, RuntimeError, OverflowError, MemoryError, BufferError)
+
+
+class Bordered:
+    """Tensors with NaN on both sides, where nobody may write."""
+
+    def __init__(self) -> None:
+        self.rooms: list[tuple[Tensor, int]] = []
+
+    def __call__(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+        count = torch.Size(shape).numel()
+        room = torch.full([count + 2 * BORDER], torch.nan, dtype=dtype)
+        room[BORDER : BORDER + count] = torch.rand(count, dtype=dtype)
+        self.rooms.append((room, count))
+        return room[BORDER : BORDER + count].view(shape)
+
+    def intact(self) -> bool:
+        return all(
+            bool(room[:BORDER].isnan().all() and room[BORDER + count :].isnan().all())
+            for room, count in self.rooms
+        )
+
+
+def network(chance: random.Random) -> NTM:
+    lstm = chance.random() < 0.5
+    return NTM(
+        *(chance.randint(1, 5), chance.randint(1, 5)),
+        controller="lstm" if lstm else "feedforward",
+        controller_layers=chance.randint(1, 2) if lstm else 1,
+        controller_size=chance.randint(1, 9),
+        memory_locations=chance.randint(1, 20),
+        memory_width=chance.randint(1, 6),
+        read_heads=chance.randint(1, 2),
+        write_heads=chance.randint(1, 2),
+        dtype=chance.choice([torch.float32, torch.float64]),
+    )
+
+
+def whole_call(chance: random.Random, new: Bordered) -> tuple[Callable[..., Any], list[Any]]:
+    """A function of the extension and arguments that it takes."""
+    net = network(chance)
+    config, dtype = net.config, net.start.memory.dtype
+    sizes = native.sizes_of(config, net.backward_clip)
+    steps, batch = chance.randint(1, 4), chance.randint(1, 5)
+
+    def like(tensor: Tensor) -> Tensor:
+        return new(*tensor.shape, dtype=dtype)
+
+    weights = [like(p) for p in net.cell.parameters()]
+    state = [like(part) for part in net.initial_state(batch)]
+    lengths = torch.tensor([chance.randint(0, steps) for _ in range(batch)])
+    tape = new(native.loaded().module.tape_size(sizes, steps, batch, True), dtype=dtype)
+    x, logits = (
+        new(steps, batch, config.input_size, dtype=dtype),
+        new(steps, batch, config.output_size, dtype=dtype),
+    )
+    rows = [[like(w) for _ in range(5)] for w in weights]
+    start = [like(part) for part in net.start.parameters()]
+    block = (x, logits, new(steps, batch, dtype=dtype), lengths)
+    function = native.function
+
+    def compute(*arguments: Any) -> float:
+        sizes, weights, dweights, start, dstart, *block, begin, end, threads = arguments
+        gradients = function("Gradients", dtype)(sizes, weights, dweights, start, dstart)
+        found: float = gradients.compute(
+            function("Block", dtype)(sizes, *block), begin, end, threads
+        )
+        return found
+
+    def keep_and_step(rows: Any, *constants: Any) -> bool:
+        done: bool = function("Optimiser", dtype)(rows).step(*constants)
+        return done
+
+    constants = [1e-4, 0.95, 0.9, 1e-4, 10.0]
+    forward = [sizes, x, lengths, 1, weights, state, True, tape, logits]
+    backward = [sizes, steps, batch, lengths, 2, weights, tape, logits, state, like(x)]
+    again = [[like(w) for w in weights], [like(s) for s in state]]
+    return chance.choice(
+        [
+            (function("forward", dtype), [*forward, [like(s) for s in state]]),
+            (function("backward", dtype), [*backward, *again]),
+            (compute, [sizes, weights, again[0], start, copy_of(start, like), *block, 0, batch, 1]),
+            (function("update", dtype), [rows, *constants]),
+            (keep_and_step, [rows, *constants]),
+            (function("all_finite", dtype), [x]),
+            (native.loaded().module.tape_size, [sizes, steps, batch, True]),
+            (
+                function("record", dtype),
+                [sizes, steps, batch, lengths, tape, record(net, steps, batch, new)],
+            ),
+        ]
+    )
+
+
+def copy_of(tensors: list[Tensor], like: Callable[[Tensor], Tensor]) -> list[Tensor]:
+    return [like(tensor) for tensor in tensors]
+
+
+def record(net: NTM, steps: int, batch: int, new: Bordered) -> list[Tensor]:
+    net.engine = "native"
+    x = torch.zeros(steps, batch, net.config.input_size, dtype=net.start.memory.dtype)
+    trace = net.trace(x, memory=True)
+    names = ["hidden", "reads", "erases", "adds", "memory"]
+    names += [f"{kind}_{name}" for kind in ("read", "write") for name in native._HEAD_ARRAYS]
+    return [new(*getattr(trace, name).shape, dtype=x.dtype) for name in names]
+
+
+def damaged_tensor(tensor: Tensor, chance: random.Random) -> Any:
+    flat = tensor.reshape(-1)
+    other = torch.float64 if tensor.dtype == torch.float32 else torch.float32
+    return chance.choice(
+        [
+            lambda: flat[: max(len(flat) - 1, 0)],
+            lambda: flat[:0],
+            lambda: tensor.new_zeros(tensor.numel() + 1),
+            lambda: tensor.to(other),
+            lambda: tensor.to(torch.int32),
+            lambda: tensor.to("meta"),
+            tensor.to_sparse,
+            lambda: tensor.t() if tensor.dim() == 2 else flat,
+            lambda: torch.stack([flat, flat], 1)[:, 0],
+            lambda: tensor.expand(2, *tensor.shape),
+            lambda: torch.nn.Parameter(tensor) if tensor.is_floating_point() else None,
+            lambda: tensor.numpy() if not tensor.is_sparse else None,
+            tensor.data_ptr,
+            lambda: torch._neg_view(tensor),
+            lambda: torch.full_like(tensor, chance.choice([-1, 7, 2**40])),
+            lambda: None,
+        ]
+    )()
+
+
+def damaged(value: Any, chance: random.Random) -> Any:
+    """Something else in the place of an argument, or of a part of it."""
+    if isinstance(value, Tensor):
+        return damaged_tensor(value, chance)
+    if isinstance(value, list) and value and chance.random() < 0.8:
+        changed = list(value)
+        index = chance.randrange(len(changed))
+        changed[index] = damaged(changed[index], chance)
+        return changed
+    return chance.choice(
+        [None, -1, 0, 1, 2**31, 2**62, 2**70, -(2**62), 3.5, float("nan"), "x", [], [None], True]
+        + ([value[:-1], value * 2] if isinstance(value, list) else [])
+    )
+
+
+@pytest.fixture(params=["exchange", "attributes"])
+def asked_by(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Both ways to ask torch about a tensor: newer versions have the first."""
+    use_exchange = native.loaded().module.use_exchange
+    assert use_exchange(request.param == "exchange") == (request.param == "exchange")
+    yield
+    use_exchange(True)
+
+
+@pytest.mark.usefixtures("asked_by")
+def test_damaged_calls_stay_within_their_arrays() -> None:
+    chance = random.Random(int(os.environ.get("NTM_DAMAGED_SEED", "0")))
+    torch.manual_seed(0)
+    refused = carried_out = 0
+    for _ in range(CALLS // 2):
+        new = Bordered()
+        function, arguments = whole_call(chance, new)
+        for _ in range(chance.randint(1, 2)):
+            index = chance.randrange(len(arguments))
+            try:
+                arguments[index] = damaged(arguments[index], chance)
+            except REFUSALS:
+                continue  # torch would not make that tensor
+        try:
+            function(*arguments)
+            carried_out += 1
+        except REFUSALS:
+            refused += 1
+        assert new.intact(), (function, arguments)
+    assert refused > CALLS // 4
+    assert carried_out > CALLS // 200
+
+
+@pytest.mark.usefixtures("asked_by")
+def test_whole_calls_are_carried_out() -> None:
+    chance = random.Random(1)
+    for _ in range(100):
+        new = Bordered()
+        function, arguments = whole_call(chance, new)
+        function(*arguments)
+        assert new.intact()
+
+
+@pytest.mark.usefixtures("asked_by")
+def test_a_tensor_is_refused_for_what_it_is() -> None:
+    good = torch.rand(3, 2)
+    finite = native.function("all_finite", torch.float32)
+    assert finite(good)
+    assert not finite(torch.tensor([1.0, torch.inf]))
+    for bad in (good.double(), good.t(), good.to("meta"), good.to_sparse(), good.numpy(), None, 5):
+        with pytest.raises((ValueError, RuntimeError), match=r"x must be|[sS]parse"):
+            finite(bad)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"inputs": 0},
+        {"units": -3},
+        {"locations": 2**40},
+        {"width": 2**31, "locations": 2**31},
+        {"shifts": []},
+        {"shifts": [2**60]},
+        {"layers": 2},
+        {"read_heads": 2**62},
+    ],
+)
+def test_sizes_that_no_network_has_are_refused(change: dict[str, Any]) -> None:
+    usual: dict[str, Any] = dict.fromkeys(
+        ("inputs", "outputs", "units", "layers", "locations", "width", "read_heads", "write_heads"),
+        1,
+    )
+    usual |= {"lstm": False, "shifts": [0], "scalar_shift": False}
+    usual |= {"similarity_epsilon": 1e-8, "sharpening_epsilon": 1e-16, "backward_clip": 1.0}
+    native.loaded().module.Sizes(**usual)
+    with pytest.raises((ValueError, TypeError, RuntimeError)):
+        native.loaded().module.Sizes(**{**usual, **change})

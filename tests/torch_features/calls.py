@@ -1,0 +1,163 @@
+"""Features that concern a call: its form, its precision, its device, its gradients."""
+
+import torch
+from tests.torch_features.feature import (
+    BATCH,
+    STEPS,
+    assert_same,
+    feature,
+    gradients,
+    inputs,
+    small_net,
+)
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence
+from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils.checkpoint import checkpoint
+
+from ntm import State
+
+
+@feature("one sequence without a batch axis")
+def unbatched(engine: str) -> None:
+    net, x = small_net(engine), inputs(batch=1)
+    logits, state = net(x[:, 0])
+    logits, state = net(x[:, 0], state)
+    batched = net(x, net(x)[1])
+    assert_same((logits[:, None], State(*(part[None] for part in state))), batched)
+
+
+@feature("`PackedSequence`")
+def packed(engine: str) -> None:
+    net, x, lengths = small_net(engine), inputs(), torch.tensor([2, 5, 3])
+    logits, state = net(pack_padded_sequence(x, lengths, enforce_sorted=False))
+    padded, final = net(x, lengths=lengths)
+    assert_same((logits.data, state), (pack(padded, lengths), final))
+
+
+def pack(logits: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+    return pack_padded_sequence(logits, lengths, enforce_sorted=False).data
+
+
+@feature("states as pytrees, `state.to(...)`")
+def pytrees(engine: str) -> None:
+    net, x = small_net(engine), inputs()
+    _, state = net(x)
+    assert len(tree_leaves(state)) == 6
+    halves = tree_map(lambda part: part[:, :1], {"state": state})["state"]
+    assert isinstance(halves, State)
+    assert_same((x, state.to(torch.float64).to(torch.float32)), (x, state))
+
+
+@feature("`torch.autocast`")
+def autocast(engine: str) -> None:
+    net, before = small_net(engine), nn.Linear(3, 3)
+    with torch.autocast("cpu", torch.bfloat16):
+        x = before(inputs())
+        result = net(x)
+        result[0].mean().backward()
+    assert x.dtype == torch.bfloat16
+    assert before.weight.grad is not None
+    assert_same(result, net(x.float()))
+
+
+@feature("float64")
+def double(engine: str) -> None:
+    net, x = small_net(engine), inputs()
+    single = net(x)
+    logits, state = net.double()(x.double())
+    assert logits.dtype == torch.float64
+    assert_same((logits.float(), state.to(torch.float32)), single, exactly=False)
+
+
+@feature("bfloat16 parameters")
+def bfloat16(engine: str) -> None:
+    net, x = small_net(engine), inputs()
+    expected, _ = net.to(torch.bfloat16).float()(x.bfloat16().float())
+    logits, _ = net.to(torch.bfloat16)(x.bfloat16())
+    assert logits.dtype == torch.bfloat16
+    torch.testing.assert_close(logits.float(), expected, rtol=0.1, atol=0.05)
+
+
+@feature("float16 parameters", refusal="must be float32, float64 or bfloat16, got torch.float16")
+def float16(engine: str) -> None:
+    small_net(engine).half()(inputs().half())
+
+
+@feature("meta device")
+def meta(engine: str) -> None:
+    net, x = small_net(engine), inputs()
+    shapes = [part.shape for part in tree_leaves(net(x))]
+    empty = small_net(engine, device="meta")
+    assert [part.shape for part in tree_leaves(empty(x.to("meta"), lengths=[1, 5, 2]))] == shapes
+    empty.to_empty(device="cpu").load_state_dict(net.state_dict())
+    assert_same(empty(x), net(x))
+
+
+@feature("CUDA")
+def cuda(engine: str) -> None:
+    """Where there is no GPU, a device that is not the CPU either stands in for it."""
+    device = "cuda" if torch.cuda.is_available() else "meta"
+    net, x = small_net(engine), inputs()
+    logits, state = net.to(device)(x.to(device))
+    assert {part.device.type for part in (logits, *state)} == {device}
+    assert (logits.shape, state.memory.shape) == ((STEPS, BATCH, 2), (BATCH, 11, 5))
+    if device == "cuda":
+        assert_same((logits.cpu(), state.to("cpu")), net.cpu()(x), exactly=False)
+
+
+@feature("`torch.no_grad`, `torch.inference_mode`")
+def without_gradients(engine: str) -> None:
+    net, x = small_net(engine), inputs()
+    expected = net(x)
+    for mode in (torch.no_grad, torch.inference_mode):
+        with mode():
+            result = net(x, lengths=[STEPS] * BATCH)
+        assert not result[0].requires_grad
+        assert_same(result, expected)
+
+
+@feature("frozen parameters")
+def frozen(engine: str) -> None:
+    net, x = small_net(engine), inputs().requires_grad_()
+    whole = torch.autograd.grad(net(x)[0].sum(), [x, net.cell.output.bias])
+    net.requires_grad_(False)
+    net.cell.output.bias.requires_grad_()
+    net(x)[0].sum().backward()
+    assert torch.equal(x.grad, whole[0])
+    assert torch.equal(net.cell.output.bias.grad, whole[1])
+    assert net.cell.output.weight.grad is None
+
+
+@feature("gradient checkpointing (`torch.utils.checkpoint`)")
+def checkpointing(engine: str) -> None:
+    net, x = small_net(engine), inputs()
+    plain = gradients(net, net(x)[0])
+    for reentrant in (False, True):
+        leaf = x.clone().requires_grad_()  # the old kind gives gradients for inputs that need one
+        logits, _ = checkpoint(net, leaf, use_reentrant=reentrant)
+        net.zero_grad()
+        logits.square().sum().backward()
+        for parameter, expected in zip(net.parameters(), plain, strict=True):
+            assert torch.equal(parameter.grad, expected)
+
+
+@feature("anomaly mode")
+def anomaly(engine: str) -> None:
+    net, x = small_net(engine), inputs()
+    expected = gradients(net, net(x)[0])
+    with torch.autograd.set_detect_anomaly(True):
+        found = gradients(net, net(x)[0])
+    assert all(torch.equal(a, b) for a, b in zip(found, expected, strict=True))
+
+
+@feature("`torch.use_deterministic_algorithms`")
+def deterministic(engine: str) -> None:
+    net, x = small_net(engine), inputs()
+    expected = gradients(net, net(x, lengths=[2, 5, 3])[0])
+    torch.use_deterministic_algorithms(True)
+    try:
+        found = gradients(net, net(x, lengths=[2, 5, 3])[0])
+    finally:
+        torch.use_deterministic_algorithms(False)
+    assert all(torch.equal(a, b) for a, b in zip(found, expected, strict=True))

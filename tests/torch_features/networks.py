@@ -1,0 +1,131 @@
+"""Features that concern a network as a module: copies, files, processes, training."""
+
+import copy
+import io
+import pickle
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
+from tests.torch_features.feature import assert_same, feature, inputs, small_net
+from torch import distributed
+from torch.nn.functional import binary_cross_entropy_with_logits
+from torch.nn.parallel import DistributedDataParallel
+from torch.optim import LBFGS, SGD, Adagrad, Adam, AdamW, Optimizer, RMSprop
+from torch.optim.swa_utils import AveragedModel
+
+from ntm import NTM
+
+
+@feature("`state_dict`")
+def state_dict(engine: str) -> None:
+    net, x = small_net(engine), inputs()
+    torch.manual_seed(9)
+    other = NTM.from_config(net.config, engine=engine)
+    other.load_state_dict(net.state_dict())
+    assert_same(other(x), net(x))
+
+
+@feature("`save_pretrained`, `from_pretrained`")
+def folders(engine: str) -> None:
+    net, x = small_net(engine), inputs()
+    with TemporaryDirectory() as folder:
+        net.save_pretrained(folder)
+        assert_same(NTM.from_pretrained(Path(folder), engine=engine)(x), net(x))
+
+
+@feature("`copy.deepcopy`")
+def deepcopy(engine: str) -> None:
+    net, x = small_net(engine), inputs()
+    twin = copy.deepcopy(net)
+    assert twin.cell.output.bias is not net.cell.output.bias
+    assert_same(twin(x), net(x))
+
+
+@feature("`pickle`, `torch.save`")
+def pickled(engine: str) -> None:
+    net, x = small_net(engine, backward_clip=1.0), inputs()
+    expected = net(x)
+    file = io.BytesIO()
+    torch.save(net, file)
+    file.seek(0)
+    again = pickle.loads(pickle.dumps(torch.load(file, weights_only=False)))
+    file = io.BytesIO()
+    torch.save(expected[1].detach(), file)
+    file.seek(0)
+    state = torch.load(file)
+    assert (again.engine, again.backward_clip) == (engine, 1.0)
+    assert_same(again(x), expected)
+    assert_same((x, state), (x, expected[1]))
+
+
+def train_shared(net: NTM) -> None:
+    """What another process does with a network whose memory it shares."""
+    with torch.no_grad():
+        logits, _ = net(inputs())
+        net.cell.output.bias.add_(logits.sum())
+
+
+@feature("`share_memory`, `torch.multiprocessing`")
+def shared(engine: str) -> None:
+    net = small_net(engine).share_memory()
+    expected = net.cell.output.bias.detach() + net(inputs())[0].sum()
+    worker = torch.multiprocessing.get_context("spawn").Process(target=train_shared, args=(net,))
+    worker.start()
+    worker.join()
+    assert worker.exitcode == 0
+    torch.testing.assert_close(net.cell.output.bias.detach(), expected)
+
+
+def cost_after(net: torch.nn.Module, optimiser: Optimizer, steps: int = 4) -> list[float]:
+    """The cost before each of some steps of training."""
+    x, targets = inputs(), torch.ones(5, 3, 2)
+
+    def cost() -> torch.Tensor:
+        optimiser.zero_grad()
+        loss = binary_cross_entropy_with_logits(net(x)[0], targets)
+        loss.backward()
+        return loss.detach()
+
+    return [float(optimiser.step(cost)) for _ in range(steps)]
+
+
+@feature("any optimiser")
+def optimisers(engine: str) -> None:
+    for kind, rate in (
+        (SGD, 0.1),
+        (RMSprop, 0.01),
+        (Adagrad, 0.1),
+        (Adam, 0.03),
+        (AdamW, 0.03),
+        (LBFGS, 0.5),
+    ):
+        net = small_net(engine)
+        costs = cost_after(net, kind(net.parameters(), lr=rate))
+        assert costs[-1] < costs[0], kind
+
+
+@feature("averaged weights (`torch.optim.swa_utils.AveragedModel`)")
+def averaged(engine: str) -> None:
+    net, x = small_net(engine), inputs()
+    mean = AveragedModel(net)
+    mean.update_parameters(net)
+    with torch.no_grad():
+        net.cell.output.bias.add_(2.0)
+    mean.update_parameters(net)
+    net.cell.output.bias.data.sub_(1.0)
+    assert_same(mean(x), net(x), exactly=False)
+
+
+@feature("distributed training (`DistributedDataParallel`)")
+def data_parallel(engine: str) -> None:
+    """One process here; tests/engine/test_distributed.py has several."""
+    with TemporaryDirectory() as folder:
+        store = distributed.FileStore(f"{folder}/store", 1)
+        distributed.init_process_group("gloo", store=store, rank=0, world_size=1)
+        try:
+            net, twin = small_net(engine), small_net(engine)
+            costs = cost_after(DistributedDataParallel(net), SGD(net.parameters(), lr=0.1))
+        finally:
+            distributed.destroy_process_group()
+    assert costs == cost_after(twin, SGD(twin.parameters(), lr=0.1))
