@@ -26,7 +26,7 @@ define program
 	else echo "$(3) need $(1): install it with your package manager."; fi
 endef
 
-.PHONY: help demo test test-clang test-aarch64 test-wheel lint sanitize bench browser screenshots clean distclean
+.PHONY: help demo test test-clang test-aarch64 test-wheel lint sanitize web bench browser screenshots clean distclean
 .DEFAULT_GOAL := help
 
 help: ## List these targets
@@ -42,6 +42,9 @@ lint: .venv/with-dev ## Check format, style and types
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+
+web: .venv/with-dev ## Build the engine for browsers: src/ntm/engine/web/engine.wasm
+	@$(BIN)/python src/ntm/engine/csrc/build_web.py
 
 bench: .venv/with-figures ## Measure the speed against other ways to run the same network
 	@$(BIN)/ntm bench
@@ -86,7 +89,6 @@ test-clang: .venv/with-dev ## Run the engine's tests on a build by the other com
 
 test-aarch64: .venv/with-dev ## Compare the kernels' numbers on an emulated ARM processor
 	$(call program,qemu-aarch64,qemu-user libc6-arm64-cross,These tests)
-	@$(PIP) ziglang
 	@$(BIN)/python -m pytest tests/engine/aarch64.py -q
 
 test-wheel: ## Try one wheel on several versions of Python: PYTHONS="python3.12 python3.13"

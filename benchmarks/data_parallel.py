@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 import torch
 
-from ntm.bench.timing import Spread, spread_of_ratios
+from ntm.bench.timing import Quartiles, spread_of_ratios
 from ntm.runs import Stream, build_model
 from ntm.training import GravesRMSprop, paper_settings
 from ntm.training.parallel import Ranks, SharedStep, joined
@@ -62,7 +62,7 @@ class Contest:
         taken["own"] += seconds(self.step.update, 0.0)
         return taken
 
-    def ratios(self, rounds: int) -> dict[str, Spread]:
+    def ratios(self, rounds: int) -> dict[str, Quartiles]:
         """What rank 0 measured: an exchange per update, a sampling per sequence of the batch."""
         measured = [self.round(number) for number in range(rounds + WARM_UP)][WARM_UP:]
         if not self.ranks.leads:

@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable
 
-from ntm.bench.timing import Spread
+from ntm.bench.timing import Quartiles
 
 
 def seconds_of(*arguments: str) -> float:
@@ -45,7 +45,7 @@ WORK: dict[str, Callable[[], float]] = {
     "import ntm": lambda: seconds_of("-c", "import ntm"),
     "from ntm import NTM": lambda: seconds_of("-c", "from ntm import NTM"),
     "ntm --help": lambda: seconds_of("-m", "ntm", "--help"),
-    "ntm train copy, to its first line": lambda: seconds_to_line("Training ntm-ff on copy"),
+    "ntm train copy, to its first line": lambda: seconds_to_line("TimedTraining ntm-ff on copy"),
     "ntm train copy, to its first progress": lambda: seconds_to_line("sequences/s"),
 }
 
@@ -62,7 +62,7 @@ def main() -> None:
             seconds[name].append(work())
     print(f"{'':40}{'seconds':>10}   quartiles")
     for name, taken in seconds.items():
-        spread = Spread.of(taken)
+        spread = Quartiles.of(taken)
         quartiles = f"{spread.lower_quartile:.2f} to {spread.upper_quartile:.2f}"
         print(f"{name:40}{spread.median:>10.2f}   {quartiles}")
 

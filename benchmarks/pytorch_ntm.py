@@ -27,7 +27,7 @@ from typing import Any
 
 import attr
 
-from ntm.bench.networks import PaperNTM, Training, native_step, reference_step
+from ntm.bench.networks import PaperNTM, TimedTraining, native_step, reference_step
 from ntm.bench.timing import alternate, spread_of_ratios, threads
 from ntm.tasks import Batch
 
@@ -128,8 +128,8 @@ def main() -> None:
     block = feedforward.block(1)
     theirs = TheirTraining(their_train(options.checkout), block, options.sequences)
 
-    def ours(network: PaperNTM, step: Any) -> Training:
-        return Training(network.config, step(network.config), block, 1, options.sequences)
+    def ours(network: PaperNTM, step: Any) -> TimedTraining:
+        return TimedTraining(network.config, step(network.config), block, 1, options.sequences)
 
     contestants = {
         "pytorch-ntm, lstm": theirs,

@@ -8,15 +8,16 @@ from typing import Any
 import pytest
 import torch
 
-from ntm.bench import SECTIONS, command, report, run_bench
+from ntm.bench import SECTIONS, report, run_bench
 from ntm.bench.networks import PAPER, PaperNTM
 from ntm.bench.overhead import kernel_clock
-from ntm.bench.results import Results
-from ntm.bench.sections import QUICK, Effort
+from ntm.bench.results import BenchResults
+from ntm.bench.sections import QUICK, BenchEffort
+from ntm.commands import bench as command
 from ntm.engine import native
 
 CASES = ((PaperNTM("copy", "ntm-ff"), 1), (PaperNTM("associative-recall", "ntm-lstm"), 2))
-TINY = Effort(
+TINY = BenchEffort(
     rounds=2,
     slice_seconds=1e-4,
     speedups=CASES[:1],
@@ -55,7 +56,7 @@ SCHEMA: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def results() -> Results:
+def results() -> BenchResults:
     return run_bench(effort=TINY)
 
 
@@ -68,7 +69,7 @@ def require_form(value: Any, form: Any) -> None:
         assert type(value) is form
 
 
-def test_the_json_has_the_documented_form(results: Results) -> None:
+def test_the_json_has_the_documented_form(results: BenchResults) -> None:
     data = json.loads(json.dumps(results.to_json()))
     assert list(data) == ["format", "machine", "effort", "sections"]
     assert data["format"] == 1
@@ -82,7 +83,7 @@ def test_the_json_has_the_documented_form(results: Results) -> None:
             require_form(row, SCHEMA[name])
 
 
-def test_every_case_that_was_asked_for_has_a_row(results: Results) -> None:
+def test_every_case_that_was_asked_for_has_a_row(results: BenchResults) -> None:
     def cases(name: str) -> list[tuple[str, str, int]]:
         return [(r.task, r.model, r.batch_size) for r in results.sections[name]]  # type: ignore[union-attr]
 
@@ -95,7 +96,7 @@ def test_every_case_that_was_asked_for_has_a_row(results: Results) -> None:
 
 
 def test_a_share_is_the_ratio_of_the_rates_and_an_overhead_a_part_of_the_time(
-    results: Results,
+    results: BenchResults,
 ) -> None:
     for row in results.to_json()["sections"]["sgemm"]:
         assert row["share"]["lowest"] <= row["native_rate"] / row["product_rate"] * 10
@@ -121,13 +122,13 @@ def test_an_unknown_section_is_refused() -> None:
         run_bench(["speedups"], TINY)
 
 
-def test_the_number_of_threads_is_as_it_was(results: Results) -> None:
+def test_the_number_of_threads_is_as_it_was(results: BenchResults) -> None:
     assert results.sections
     assert torch.get_num_threads() == 1
 
 
 def test_both_efforts_cover_the_ten_networks_of_the_paper() -> None:
-    for effort in (QUICK, Effort()):
+    for effort in (QUICK, BenchEffort()):
         assert {network for network, size in effort.speedups if size == 1} == set(PAPER)
         assert {network for network, size in effort.shares if size == 16} == set(PAPER)
         assert set(effort.threads) == {(network, 16) for network in PAPER}
@@ -144,7 +145,7 @@ def test_the_kernel_clock_is_taken_off_again() -> None:
 
 
 def test_every_form_of_the_report_shows_every_row(
-    results: Results, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    results: BenchResults, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     report.print_tables(results)
@@ -155,7 +156,7 @@ def test_every_form_of_the_report_shows_every_row(
             assert all(cell in text for row in table.rows for cell in row)
 
 
-def test_markdown_tables_have_as_many_cells_in_every_line(results: Results) -> None:
+def test_markdown_tables_have_as_many_cells_in_every_line(results: BenchResults) -> None:
     for block in report.as_markdown(results).split("\n\n"):
         lines = [line for line in block.splitlines() if line.startswith("|")]
         assert len({line.count("|") for line in lines}) <= 1

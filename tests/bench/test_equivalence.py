@@ -8,7 +8,7 @@ from torch import Tensor
 
 from ntm.bench.equivalence import require_close, require_equivalence, values_after_step
 from ntm.bench.networks import PaperNTM, fresh, optimiser_of, random_batch
-from ntm.bench.sections import Effort
+from ntm.bench.sections import BenchEffort
 from ntm.cli import main
 from ntm.engine import native
 from ntm.runs import RunError
@@ -80,7 +80,7 @@ def test_nothing_is_reported_of_an_engine_that_is_wrong(
         return Wrong if name == "Gradients" else right(name, dtype)
 
     monkeypatch.setattr(native, "function", wrong)
-    monkeypatch.setattr("ntm.bench.sections.QUICK", Effort(rounds=1, threads=((COPY, 1),)))
+    monkeypatch.setattr("ntm.bench.sections.QUICK", BenchEffort(rounds=1, threads=((COPY, 1),)))
     assert main(["bench", "--quick", "--only", "threads", "--json"]) == 1
     printed = capsys.readouterr()
     assert printed.out == ""

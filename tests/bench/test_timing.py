@@ -5,19 +5,19 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ntm.bench.timing import MatrixProduct, Spread, alternate, spread_of_ratios, threads
+from ntm.bench.timing import MatrixProduct, Quartiles, alternate, spread_of_ratios, threads
 
 times = st.floats(1e-6, 1e3)
 
 
 def test_the_spread_of_known_values() -> None:
-    assert Spread.of([5.0, 1.0, 3.0, 2.0, 4.0]) == Spread(3.0, 2.0, 4.0, 1.0, 5.0, rounds=5)
-    assert Spread.of([7.0]) == Spread(7.0, 7.0, 7.0, 7.0, 7.0, rounds=1)
+    assert Quartiles.of([5.0, 1.0, 3.0, 2.0, 4.0]) == Quartiles(3.0, 2.0, 4.0, 1.0, 5.0, rounds=5)
+    assert Quartiles.of([7.0]) == Quartiles(7.0, 7.0, 7.0, 7.0, 7.0, rounds=1)
 
 
 @given(st.lists(times, min_size=1, max_size=20))
 def test_a_spread_is_ordered(values: list[float]) -> None:
-    spread = Spread.of(values)
+    spread = Quartiles.of(values)
     ordered = (
         spread.lowest,
         spread.lower_quartile,
@@ -31,12 +31,12 @@ def test_a_spread_is_ordered(values: list[float]) -> None:
 
 def test_no_rounds_have_no_spread() -> None:
     with pytest.raises(ValueError, match="at least one round"):
-        Spread.of([])
+        Quartiles.of([])
 
 
 def test_a_moment_that_slows_both_leaves_their_ratio_alone() -> None:
     slow, quick = [20.0, 20.0, 60.0], [2.0, 2.0, 6.0]
-    assert spread_of_ratios(slow, quick) == Spread(10.0, 10.0, 10.0, 10.0, 10.0, rounds=3)
+    assert spread_of_ratios(slow, quick) == Quartiles(10.0, 10.0, 10.0, 10.0, 10.0, rounds=3)
 
 
 def test_ratios_are_taken_round_by_round() -> None:

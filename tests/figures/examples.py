@@ -10,7 +10,7 @@ from tests.hand_made import performed, sample
 from ntm import figures
 from ntm.config import NTMConfig
 from ntm.evaluation.recording import Recording
-from ntm.figures import Answer, Curve
+from ntm.figures import Answer, CostCurve
 from ntm.paper.drawings.associative_recall import recall_memory_use
 from ntm.paper.drawings.ngrams import ngram_inference, ngram_memory_use
 from ntm.paper.drawings.priority_sort import sort_example as draw_sort_example
@@ -60,24 +60,24 @@ def answers(*lengths: int, channels: int = 5) -> list[Answer]:
     return made
 
 
-def falling(end: float, start: float, floor: float, points: int = 20) -> Curve:
+def falling(end: float, start: float, floor: float, points: int = 20) -> CostCurve:
     """A cost that falls from `start` to `floor` over `end` thousands of sequences."""
     x = np.linspace(end / points, end, points)
-    return Curve(x, floor + (start - floor) * np.exp(-8 * x / end))
+    return CostCurve(x, floor + (start - floor) * np.exp(-8 * x / end))
 
 
-def some_curves(end: float, start: float, floor: float = 0.0) -> dict[str, list[Curve]]:
+def some_curves(end: float, start: float, floor: float = 0.0) -> dict[str, list[CostCurve]]:
     return {
         "ntm-ff": [falling(end * share, start, floor) for share in (1.0, 0.8, 0.6)],
         "lstm": [falling(end, start * 1.05, floor + (start - floor) / 2)],
     }
 
 
-def recall_costs() -> dict[str, list[Curve]]:
+def recall_costs() -> dict[str, list[CostCurve]]:
     items = np.array([6.0, 10.0, 15.0, 20.0])
     return {
-        "ntm-lstm": [Curve(items, items * slope - 6 * slope) for slope in (0.2, 0.5)],
-        "lstm": [Curve(items, 2.5 * items - 13)],
+        "ntm-lstm": [CostCurve(items, items * slope - 6 * slope) for slope in (0.2, 0.5)],
+        "lstm": [CostCurve(items, 2.5 * items - 13)],
     }
 
 

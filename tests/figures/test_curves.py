@@ -10,7 +10,7 @@ from matplotlib.colors import same_color
 from matplotlib.lines import Line2D
 
 from ntm import figures
-from ntm.figures import Curve, paper_costs, paper_curves
+from ntm.figures import CostCurve, paper_costs, paper_curves
 from ntm.figures.curves import averaged
 from ntm.models import MODELS, family
 from ntm.paper import experiment_of
@@ -62,7 +62,7 @@ def test_the_axes_are_the_papers(task: str) -> None:
 
 def test_a_line_is_the_median_and_a_band_holds_all_runs() -> None:
     x = np.arange(10.0, 1001.0, 10.0)
-    runs = [Curve(x, np.full(100, bits)) for bits in (1.0, 2.0, 6.0)]
+    runs = [CostCurve(x, np.full(100, bits)) for bits in (1.0, 2.0, 6.0)]
     ax = figures.learning_curves("copy", {"ntm-ff": runs}).axes[0]
     (line,) = lines(ax, "ntm-ff", "-")
     np.testing.assert_allclose(line.get_ydata(), 2)
@@ -107,7 +107,7 @@ def test_an_average_is_that_of_the_sequences_between_two_edges() -> None:
     # One cost per thousand sequences, written down one by one.
     bits = np.random.default_rng(1).random(12)
     reports = np.array([1, 2, 5, 6, 12])
-    curve = Curve(
+    curve = CostCurve(
         reports.astype(float),
         np.array([part.mean() for part in np.split(bits, reports)[:-1]]),
     )
@@ -150,7 +150,7 @@ def test_recall_is_drawn_over_items() -> None:
 
 
 def test_a_task_of_yours_gets_axes_that_hold_its_curves() -> None:
-    figure = figures.learning_curves("reverse", {"ntm-ff": [Curve(X, 50 / X)]})
+    figure = figures.learning_curves("reverse", {"ntm-ff": [CostCurve(X, 50 / X)]})
     (ax,) = figure.axes
     assert ax.get_title("left") == "Reverse learning curves"
     assert ax.get_xlim() == (0, 10)

@@ -25,9 +25,9 @@ def few_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is drawn but copy generalisation: to draw all would take most of a test's time."""
     draw = gallery.drawn
 
-    def few(experiment: Experiment, figure: FigureSpec, *rest: Any) -> gallery.Outcome:
+    def few(experiment: Experiment, figure: FigureSpec, *rest: Any) -> gallery.DrawnFigure:
         if figure.name == "copy generalisation NTM":
             return draw(experiment, figure, *rest)
-        return gallery.Outcome(figure, [], ["the patience to draw this"])
+        return gallery.DrawnFigure(figure, [], ["the patience to draw this"])
 
     monkeypatch.setattr(gallery, "drawn", few)

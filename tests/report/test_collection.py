@@ -11,7 +11,7 @@ from ntm.figures.gallery import figures_of
 from ntm.paper import experiment_of
 from ntm.report import readme
 from ntm.report.collection import STAGES, collect
-from ntm.report.display import Display
+from ntm.report.display import ProgressDisplay
 from ntm.report.layout import Results
 from ntm.report.measure import Effort
 from ntm.report.progress import Stages
@@ -140,7 +140,7 @@ def test_runs_are_found_in_folders(make_run: MakeRun, tmp_path: Path) -> None:
 def test_a_log_tells_the_stage_the_part_and_the_whole(
     make_run: MakeRun, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with Display(sys.stdout) as display:
+    with ProgressDisplay(sys.stdout) as display:
         collect([make_run()], tmp_path / "out", EFFORT, Stages(STAGES, display))
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "[1/4] evaluate 1 of 1: copy-ntm-ff-0 (40% of all)"

@@ -19,13 +19,13 @@ PROGRAM = """
 import sys
 from ntm.report.measure import Effort
 from ntm.report.pipeline import STAGES, reproduce
-from ntm.report.display import Display
+from ntm.report.display import ProgressDisplay
 from ntm.report.progress import Stages
 from tests.report.examples import small_settings
 
 short = dict(sequences=300, report_every=50, validate_every=100, checkpoint_seconds=0.02)
 wanted = [small_settings("copy", model, **short) for model in ("ntm-ff", "lstm")]
-with Display(sys.stdout, every=15) as display:
+with ProgressDisplay(sys.stdout, every=15) as display:
     progress = Stages(STAGES, display)
     reproduce(wanted, sys.argv[1], effort=Effort(20, 10), workers=1, progress=progress)
 """

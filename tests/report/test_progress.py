@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.report.examples import small_settings
 
-from ntm.report.display import Display
+from ntm.report.display import ProgressDisplay
 from ntm.report.pipeline import STAGES
 from ntm.report.progress import Stages
 from ntm.scale import Job, Standing
@@ -53,7 +53,7 @@ def test_without_a_display_nothing_is_shown(capsys: pytest.CaptureFixture[str]) 
 
 def test_a_log_of_training() -> None:
     stream = io.StringIO()
-    with Display(stream, every=15) as display:
+    with ProgressDisplay(stream, every=15) as display:
         progress = Stages(STAGES, display)
         progress.begin("train", 2)
         progress.training([RUNNING, WAITING])
@@ -69,7 +69,7 @@ def test_a_log_of_training() -> None:
 def test_a_terminal_shows_the_stage_and_every_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     stream = Terminal()
-    with Display(stream) as display:
+    with ProgressDisplay(stream) as display:
         progress = Stages(STAGES, display)
         progress.begin("train", 2)
         progress.training([RUNNING, FINISHED])
@@ -83,7 +83,7 @@ def test_a_terminal_shows_the_stage_and_every_run(monkeypatch: pytest.MonkeyPatc
 
 def test_parts_are_shown_on_a_terminal() -> None:
     stream = Terminal()
-    with Display(stream) as display:
+    with ProgressDisplay(stream) as display:
         progress = Stages(STAGES, display)
         progress.begin("evaluate", 3)
         progress.doing("copy-lstm-0, best weights, length 120")
@@ -94,7 +94,7 @@ def test_lines_of_a_log_wait_for_their_time(monkeypatch: pytest.MonkeyPatch) -> 
     now = [100.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     stream = io.StringIO()
-    display = Display(stream, every=10, delay=5)
+    display = ProgressDisplay(stream, every=10, delay=5)
     for moment in (100.0, 105.0, 114.0, 115.0):
         now[0] = moment
         display.show(lambda: f"at {now[0]:.0f}", str)
@@ -105,7 +105,7 @@ def test_lines_of_a_log_wait_for_their_time(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("keep", [True, False])
 def test_the_last_picture_stays_or_is_wiped_away(keep: bool) -> None:
     stream = Terminal()
-    with Display(stream, keep=keep) as display:
+    with ProgressDisplay(stream, keep=keep) as display:
         assert display.is_terminal
         display.show(lambda: "a line", lambda: "a picture")
     assert "a line" not in stream.getvalue()

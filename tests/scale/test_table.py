@@ -7,7 +7,7 @@ import pytest
 from tests.scale.runs import small_jobs
 
 from ntm.scale import Standing
-from ntm.scale.table import Clock, RunsView, counts
+from ntm.scale.table import RunsView, TimeLeft, counts
 
 
 class Terminal(io.StringIO):
@@ -78,7 +78,7 @@ def test_the_time_left_follows_from_the_sequences_done(
 ) -> None:
     now = [100.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
-    clock = Clock()
+    clock = TimeLeft()
     assert clock.left(standings) == float("inf")
     now[0] += 10.0
     further = [

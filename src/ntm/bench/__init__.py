@@ -10,17 +10,17 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ntm.bench.results import Results
-    from ntm.bench.sections import Effort
+    from ntm.bench.results import BenchResults
+    from ntm.bench.sections import BenchEffort
 
 SECTIONS = ("speedup", "sgemm", "growth", "threads", "overhead")
 
 
 def run_bench(
     sections: Sequence[str] = SECTIONS,
-    effort: "Effort | None" = None,
+    effort: "BenchEffort | None" = None,
     note: Callable[[str], None] | None = None,
-) -> "Results":
+) -> "BenchResults":
     """Measure the named sections, in the order of `SECTIONS`.
 
     effort: how much to measure; None is a whole benchmark, `ntm.bench.sections.QUICK` a short one.
@@ -29,6 +29,6 @@ def run_bench(
     A RunError says why there is nothing to report: no native engine, or one that is wrong.
     """
     from ntm.bench.results import measure
-    from ntm.bench.sections import Effort
+    from ntm.bench.sections import BenchEffort
 
-    return measure(sections, effort or Effort(), note or (lambda _text: None))
+    return measure(sections, effort or BenchEffort(), note or (lambda _text: None))

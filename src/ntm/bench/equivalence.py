@@ -1,4 +1,4 @@
-"""The gate before every measurement: a fast engine that is not equal is not fast.
+"""The gate before every measurement: no speed is reported unless the engines agree.
 
 One training step of either engine, from the same weights on the same sequences of mixed lengths,
 must give the same logits, cost, gradients and updated weights. The truth is the reference engine in
@@ -27,7 +27,7 @@ _LENGTHS = (7, 5, 2)
 
 
 def require_equivalence(network: PaperNTM) -> None:
-    """Refuse to go on, in a sentence, where the native engine computes something else."""
+    """Raise an error if the native engine computes something else."""
     batch = random_batch(network.config, _LENGTHS)
     plain = fresh(network.config, "reference")
     exact = fresh(network.config, "reference").double()
@@ -53,7 +53,7 @@ def values_after_step(net: NTM, step: Step, batch: Batch) -> dict[str, Tensor]:
 
 
 def require_close(name: str, fast: Values, plain: Values, exact: Values) -> None:
-    """Hold every value of the fast engine against the truth, as the module says."""
+    """Compare every value of the fast engine with the truth, by the rule above."""
     for key, truth in exact.items():
         allowed = _MULTIPLE * _error(plain[key], truth) + _ROUNDING * _error(truth)
         off = _error(fast[key], truth)

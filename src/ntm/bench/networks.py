@@ -83,8 +83,8 @@ def random_batch(config: NTMConfig, lengths: tuple[int, ...]) -> Batch:
 
 
 @dataclass(frozen=True)
-class Training:
-    """Work to time: in round k, the k-th portion of a block, a batch at a time, over and over."""
+class TimedTraining:
+    """Work to time: in round k, train on the k-th portion of a block, batch by batch."""
 
     config: NTMConfig
     step: Step

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 
 import torch
 
-from ntm.bench.timing import Spread
+from ntm.bench.timing import Quartiles
 from ntm.engine import native
 from ntm.runs import Settings, Stream
 from ntm.training import make_progress, train
@@ -29,7 +29,7 @@ class KernelClock:
         self.seconds = 0.0
 
     def timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The same function, on the clock."""
+        """The same function, timed."""
         clock = time.perf_counter
 
         def call(*arguments: Any) -> Any:
@@ -42,7 +42,7 @@ class KernelClock:
 
 
 class _TimedObject:
-    """An object of the extension whose methods are on a clock."""
+    """An object of the extension whose methods are timed."""
 
     def __init__(self, clock: KernelClock, inner: Any) -> None:
         self._clock, self._inner = clock, inner
@@ -56,7 +56,7 @@ class _TimedObject:
 
 @contextmanager
 def kernel_clock() -> Iterator[KernelClock]:
-    """A clock on all kernels that are handed out within this."""
+    """Times all kernels that are requested within this context."""
     clock, function = KernelClock(), native.function
 
     def watched(name: str, dtype: torch.dtype) -> Any:
@@ -93,19 +93,19 @@ class Overhead:
     kernel_seconds: float
     sampling_seconds: float
     """Drawing the training data, which is within the overhead."""
-    share: Spread
+    share: Quartiles
     """The share of the whole time that is spent outside the kernels."""
 
     @classmethod
     def of(cls, task: str, model: str, sequences: int, runs: Sequence[Times]) -> Self:
-        """From the times of several runs of so many sequences."""
+        """From the times of several runs, each of this many sequences."""
         whole, kernels, sampling = (median(part) / sequences for part in zip(*runs, strict=True))
-        share = Spread.of([1 - run.kernels / run.whole for run in runs])
+        share = Quartiles.of([1 - run.kernels / run.whole for run in runs])
         return cls(task, model, sequences, whole, kernels, sampling, share)
 
 
 def measured_run(settings: Settings) -> Times:
-    """Train in a folder of its own, with everything that `ntm train` writes, and take the times."""
+    """Train in a temporary folder, with everything that `ntm train` writes, and time it."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         progress = make_progress(stack.enter_context(Path(os.devnull).open("w")))

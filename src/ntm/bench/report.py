@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ntm.bench.results import Results
-from ntm.bench.timing import Spread
+from ntm.bench.results import BenchResults
+from ntm.bench.timing import Quartiles
 from ntm.report.table import Table
 
 
-def tables(results: Results) -> list[Table]:
+def tables(results: BenchResults) -> list[Table]:
     """One table per section that was measured."""
     return [
         Table(
@@ -20,18 +20,18 @@ def tables(results: Results) -> list[Table]:
     ]
 
 
-def as_text(results: Results) -> str:
+def as_text(results: BenchResults) -> str:
     """Aligned columns, without any markup."""
     return "\n\n".join([_introduction(results), *(table.as_text() for table in tables(results))])
 
 
-def as_markdown(results: Results) -> str:
+def as_markdown(results: BenchResults) -> str:
     """Tables for a document."""
     shown = (table.as_markdown() for table in tables(results))
     return "\n\n".join([_introduction(results), *shown])
 
 
-def print_tables(results: Results) -> None:
+def print_tables(results: BenchResults) -> None:
     """Show the tables on a terminal."""
     from rich.console import Console
 
@@ -42,7 +42,7 @@ def print_tables(results: Results) -> None:
         console.print(table.as_rich())
 
 
-def _introduction(results: Results) -> str:
+def _introduction(results: BenchResults) -> str:
     on = results.machine
     return (
         f"{on['processor']}, {on['cores']} cores, {on['instructions']} instructions, torch "
@@ -59,14 +59,14 @@ def _microseconds(seconds: float) -> str:
     return f"{seconds * 1e6:.1f}"
 
 
-def _times(spread: Spread) -> str:
+def _times(spread: Quartiles) -> str:
     middle, *quartiles = map(
         _three_digits, (spread.median, spread.lower_quartile, spread.upper_quartile)
     )
     return f"{middle} ({' to '.join(quartiles)})"
 
 
-def _percent(spread: Spread) -> str:
+def _percent(spread: Quartiles) -> str:
     return f"{spread.median:.1%} ({spread.lower_quartile:.1%} to {spread.upper_quartile:.1%})"
 
 

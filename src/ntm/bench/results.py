@@ -14,7 +14,7 @@ from ntm.bench import SECTIONS, sections
 from ntm.bench.equivalence import require_equivalence
 from ntm.bench.networks import PAPER
 from ntm.bench.overhead import Overhead
-from ntm.bench.sections import Effort, Growth, Note, Share, Speedup, Threads
+from ntm.bench.sections import BenchEffort, Growth, Note, Share, Speedup, Threads
 from ntm.bench.timing import threads
 from ntm.common.text import unknown
 from ntm.engine import native
@@ -23,7 +23,7 @@ from ntm.runs import RunError
 FORMAT = 1
 Row = Speedup | Share | Growth | Threads | Overhead
 
-_MEASURES: dict[str, Callable[[Effort, Note], Sequence[Row]]] = {
+_MEASURES: dict[str, Callable[[BenchEffort, Note], Sequence[Row]]] = {
     "speedup": sections.measure_speedup,
     "sgemm": sections.measure_sgemm,
     "growth": sections.measure_growth,
@@ -33,11 +33,11 @@ _MEASURES: dict[str, Callable[[Effort, Note], Sequence[Row]]] = {
 
 
 @dataclass(frozen=True)
-class Results:
-    """All that a benchmark found."""
+class BenchResults:
+    """All results of a benchmark."""
 
     machine: dict[str, str | int]
-    effort: Effort
+    effort: BenchEffort
     sections: dict[str, Sequence[Row]]
 
     def to_json(self) -> dict[str, Any]:
@@ -47,7 +47,7 @@ class Results:
         return {"format": FORMAT, "machine": self.machine, "effort": effort, "sections": measured}
 
 
-def measure(names: Sequence[str], effort: Effort, note: Note) -> Results:
+def measure(names: Sequence[str], effort: BenchEffort, note: Note) -> BenchResults:
     """Check that the engines agree, then measure the named sections on one thread."""
     for name in names:
         if name not in SECTIONS:
@@ -58,7 +58,7 @@ def measure(names: Sequence[str], effort: Effort, note: Note) -> Results:
             note(f"do the engines agree? {network}")
             require_equivalence(network)
         measured = {name: _MEASURES[name](effort, note) for name in SECTIONS if name in names}
-    return Results(machine(), effort, measured)
+    return BenchResults(machine(), effort, measured)
 
 
 def _require_native() -> None:
@@ -69,7 +69,7 @@ def _require_native() -> None:
 
 
 def machine() -> dict[str, str | int]:
-    """What was measured on, and with what."""
+    """The machine and the versions."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count() or 1,

@@ -17,7 +17,7 @@ from ntm.bench.networks import (
     COPY,
     PAPER,
     PaperNTM,
-    Training,
+    TimedTraining,
     native_step,
     random_batch,
     reference_step,
@@ -25,7 +25,7 @@ from ntm.bench.networks import (
 from ntm.bench.overhead import Overhead, measured_run
 from ntm.bench.timing import (
     MatrixProduct,
-    Spread,
+    Quartiles,
     Work,
     alternate,
     fastest_product,
@@ -37,7 +37,7 @@ from ntm.paper import paper_settings
 from ntm.training import Step
 
 Note = Callable[[str], None]
-"""Somewhere to say what is being measured."""
+"""Called with what is being measured."""
 Case = tuple[PaperNTM, int]
 """A network and a batch size."""
 
@@ -51,12 +51,12 @@ def _doubling_sizes() -> dict[str, tuple[int, ...]]:
 
 
 @dataclass(frozen=True)
-class Effort:
+class BenchEffort:
     """How much to measure. The defaults are a whole benchmark, minutes long."""
 
     rounds: int = 9
     slice_seconds: float = 0.02
-    """How long a slice of a quick contestant lasts; the reference engine takes what it takes."""
+    """How long a slice of a fast contestant lasts; the reference engine takes longer."""
     speedups: tuple[Case, ...] = tuple((net, size) for net in PAPER for size in (1, 16, 64))
     shares: tuple[Case, ...] = speedups
     threads: tuple[Case, ...] = tuple((net, 16) for net in PAPER)
@@ -72,7 +72,7 @@ class Effort:
     """Of each run."""
 
 
-QUICK = Effort(
+QUICK = BenchEffort(
     rounds=5,
     slice_seconds=0.005,
     speedups=(*((net, 1) for net in PAPER), (COPY[0], 16), (COPY[0], 64)),
@@ -98,16 +98,16 @@ class Speedup(NetworkRow):
 
     native_seconds: float
     reference_seconds: float
-    ratio: Spread
+    ratio: Quartiles
     """How many times longer the reference takes."""
 
 
-def measure_speedup(effort: Effort, note: Note) -> list[Speedup]:
+def measure_speedup(effort: BenchEffort, note: Note) -> list[Speedup]:
     """Every network at every batch size, both engines on the same sequences in turn."""
     return [_speedup(*case, effort) for case in _announced("both engines", effort.speedups, note)]
 
 
-def _speedup(network: PaperNTM, batch_size: int, effort: Effort) -> Speedup:
+def _speedup(network: PaperNTM, batch_size: int, effort: BenchEffort) -> Speedup:
     native, reference = (
         _training(network, step, batch_size, effort) for step in (native_step, reference_step)
     )
@@ -132,10 +132,10 @@ class Share(NetworkRow):
     native_rate: float
     """Operations per second."""
     product_rate: float
-    share: Spread
+    share: Quartiles
 
 
-def measure_sgemm(effort: Effort, note: Note) -> list[Share]:
+def measure_sgemm(effort: BenchEffort, note: Note) -> list[Share]:
     """Training steps and matrix products in turn, on one thread."""
     note("the fastest size of torch.mm")
     product = fastest_product(effort.products, effort.rounds, effort.slice_seconds)
@@ -143,7 +143,9 @@ def measure_sgemm(effort: Effort, note: Note) -> list[Share]:
     return [_share(*case, product, effort) for case in announced]
 
 
-def _share(network: PaperNTM, batch_size: int, product: MatrixProduct, effort: Effort) -> Share:
+def _share(
+    network: PaperNTM, batch_size: int, product: MatrixProduct, effort: BenchEffort
+) -> Share:
     training = _training(network, native_step, batch_size, effort)
     seconds = alternate(
         {"native": training, "product": product}, effort.rounds, effort.slice_seconds
@@ -168,7 +170,7 @@ class Growth:
     axis: str
     size: int
     seconds: float
-    times_longer: Spread | None
+    times_longer: Quartiles | None
     """Than at half the size; None for the smallest."""
     times_flops: float | None
     """How the operations grew."""
@@ -178,7 +180,7 @@ _GROWTH_STEPS = 32
 """Steps of a sequence, where it is not their number that grows."""
 
 
-def measure_growth(effort: Effort, note: Note) -> list[Growth]:
+def measure_growth(effort: BenchEffort, note: Note) -> list[Growth]:
     """The native engine along every axis, from the feedforward network of copy, on one thread."""
     config = COPY[0].config
     rows = []
@@ -188,19 +190,19 @@ def measure_growth(effort: Effort, note: Note) -> list[Growth]:
     return rows
 
 
-def _grown(config: NTMConfig, axis: str, size: int) -> Training:
+def _grown(config: NTMConfig, axis: str, size: int) -> TimedTraining:
     if axis == "locations":
         config = replace(config, memory_locations=size)
     if axis == "heads":
         config = replace(config, read_heads=size, write_heads=size)
     steps = size if axis == "steps" else _GROWTH_STEPS
     sequences = size if axis == "batch" else 1
-    return Training(
+    return TimedTraining(
         config, native_step(config), random_batch(config, (steps,) * sequences), sequences
     )
 
 
-def _growth(axis: str, trainings: dict[int, Training], effort: Effort) -> list[Growth]:
+def _growth(axis: str, trainings: dict[int, TimedTraining], effort: BenchEffort) -> list[Growth]:
     works = {str(size): training for size, training in trainings.items()}
     seconds = alternate(works, effort.rounds, effort.slice_seconds)
     rows: list[Growth] = []
@@ -220,19 +222,19 @@ class Threads(NetworkRow):
 
     one_seconds: float
     two_seconds: float
-    ratio: Spread
+    ratio: Quartiles
     """How many times longer one thread takes."""
-    machine: Spread
-    """The same for two trainings at once that share nothing: what the machine has to give."""
+    machine: Quartiles
+    """The same for two trainings at once that share nothing: the most that the machine can give."""
 
 
-def measure_threads(effort: Effort, note: Note) -> list[Threads]:
+def measure_threads(effort: BenchEffort, note: Note) -> list[Threads]:
     """The native engine with two threads and with one, in turn; the time is a wall clock's."""
     announced = _announced("two threads and one", effort.threads, note)
     return [_threads(*case, effort) for case in announced]
 
 
-def _threads(network: PaperNTM, batch_size: int, effort: Effort) -> Threads:
+def _threads(network: PaperNTM, batch_size: int, effort: BenchEffort) -> Threads:
     one, two, other = (_on_threads(count, network, batch_size, effort) for count in (1, 2, 1))
     with ThreadPoolExecutor(2) as pool:
 
@@ -248,7 +250,7 @@ def _threads(network: PaperNTM, batch_size: int, effort: Effort) -> Threads:
     return Threads(*network, batch_size, one_seconds, two_seconds, ratio, machine)
 
 
-def _on_threads(count: int, network: PaperNTM, batch_size: int, effort: Effort) -> Work:
+def _on_threads(count: int, network: PaperNTM, batch_size: int, effort: BenchEffort) -> Work:
     training = _training(network, native_step, batch_size, effort)
 
     def work(number: int) -> None:
@@ -258,7 +260,7 @@ def _on_threads(count: int, network: PaperNTM, batch_size: int, effort: Effort) 
     return work
 
 
-def measure_overhead(effort: Effort, note: Note) -> list[Overhead]:
+def measure_overhead(effort: BenchEffort, note: Note) -> list[Overhead]:
     """Copy with both controllers, batch size 1, as the paper trains."""
     rows = []
     for network in COPY:
@@ -278,8 +280,8 @@ def _announced(title: str, cases: Sequence[Case], note: Note) -> Iterator[Case]:
 
 
 def _training(
-    network: PaperNTM, step: Callable[[NTMConfig], Step], batch_size: int, effort: Effort
-) -> Training:
+    network: PaperNTM, step: Callable[[NTMConfig], Step], batch_size: int, effort: BenchEffort
+) -> TimedTraining:
     portion = effort.portion if batch_size == 1 else 1
     config = network.config
-    return Training(config, step(config), network.block(batch_size), batch_size, portion)
+    return TimedTraining(config, step(config), network.block(batch_size), batch_size, portion)

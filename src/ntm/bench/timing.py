@@ -20,7 +20,7 @@ Clock = Callable[[], float]
 
 
 @dataclass(frozen=True)
-class Spread:
+class Quartiles:
     """What several rounds measured: the middle, the quartiles and the range."""
 
     median: float
@@ -42,9 +42,9 @@ class Spread:
         return cls(middle, lower, upper, min(values), max(values), len(values))
 
 
-def spread_of_ratios(over: Sequence[float], under: Sequence[float]) -> Spread:
+def spread_of_ratios(over: Sequence[float], under: Sequence[float]) -> Quartiles:
     """The ratios of two contestants, round by round."""
-    return Spread.of([a / b for a, b in zip(over, under, strict=True)])
+    return Quartiles.of([a / b for a, b in zip(over, under, strict=True)])
 
 
 def alternate(
@@ -87,7 +87,7 @@ def _seconds(work: Work, number: int, repeats: int, clock: Clock) -> float:
 
 @contextmanager
 def threads(count: int) -> Iterator[None]:
-    """Within this, torch and the engines use so many threads."""
+    """Within this context, torch and the engines use this many threads."""
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:

@@ -28,15 +28,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Measure, and print the results; a failure is an error for the caller to report."""
     from ntm.bench import report
-    from ntm.bench.sections import QUICK, Effort
-    from ntm.report.display import Display
+    from ntm.bench.sections import QUICK, BenchEffort
+    from ntm.report.display import ProgressDisplay
 
-    with Display(sys.stderr, keep=False) as display:
+    with ProgressDisplay(sys.stderr, keep=False) as display:
 
         def note(text: str) -> None:
             display.show(lambda: f"ntm bench: {text}", lambda: text)
 
-        effort = QUICK if arguments.quick else Effort()
+        effort = QUICK if arguments.quick else BenchEffort()
         results = run_bench(arguments.only or SECTIONS, effort, note)
     if arguments.json:
         print(json.dumps(results.to_json(), indent=2))

@@ -42,14 +42,14 @@ def run(options: argparse.Namespace) -> int:
     """Reproduce section 4; 1 if a run failed."""
     with_matplotlib("matplotlib")
     from ntm.common.text import duration
-    from ntm.report.display import Display
+    from ntm.report.display import ProgressDisplay
     from ntm.report.measure import QUICK, Effort
     from ntm.report.pipeline import STAGES, reproduce
     from ntm.report.progress import Stages
 
     wanted = _wanted(options)
     started = time.monotonic()
-    with Display(sys.stdout, every=15) as display:
+    with ProgressDisplay(sys.stdout, every=15) as display:
         results, failures = reproduce(
             wanted,
             options.out,

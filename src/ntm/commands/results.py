@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
     """Measure runs, and make the tables and figures of all results in a folder."""
     with_matplotlib("matplotlib")
     from ntm.report.collection import STAGES, collect
-    from ntm.report.display import Display
+    from ntm.report.display import ProgressDisplay
     from ntm.report.measure import Effort
     from ntm.report.progress import Stages
     from ntm.runs import find_runs
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     require_at_least_one(sequences=options.sequences)
     runs = find_runs(options.runs)
     effort = Effort(sequences=options.sequences)
-    with Display(sys.stdout) as display:
+    with ProgressDisplay(sys.stdout) as display:
         results = collect(runs, options.out, effort, Stages(STAGES, display))
     print(f"{len(results.records())} runs in {results.readme}")
     return 0

@@ -3,6 +3,7 @@
 import difflib
 import statistics
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
@@ -23,6 +24,13 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02} s"
     return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+
+
+def plain(value: Any) -> str:
+    """A setting as one would type it: 1,2,3 for a tuple, true, none."""
+    if isinstance(value, list | tuple):
+        return ",".join(map(plain, value))
+    return str(value).lower() if isinstance(value, bool) or value is None else str(value)
 
 
 def bits_text(bits: float) -> str:

@@ -34,7 +34,7 @@ class Finding:
     measures: str
     """What the value is."""
     numbers: dict[str, Any] = field(default_factory=dict)
-    """What lies behind it."""
+    """The numbers behind it."""
 
     @property
     def verdict(self) -> Verdict:
@@ -52,7 +52,7 @@ class Analysis:
 
     task: str
     sequences: int
-    """How many the numbers are of."""
+    """How many sequences the numbers are from."""
     write_head: int
     read_head: int
     chosen: str
@@ -75,8 +75,8 @@ def choose(
 ) -> tuple[Candidate, Recording]:
     """The candidate that scores best on half of the sequences, and the other half to measure on.
 
-    The best of many looks good by luck on what it was chosen by. With a single candidate, or a
-    single sequence, nothing is held back.
+    Selecting and measuring on the same data is optimistic. With a single candidate, or a single
+    sequence, nothing is held back.
     """
     options, half = list(candidates), recording.sequences // 2
     if len(options) == 1 or half == 0:

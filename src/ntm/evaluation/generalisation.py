@@ -1,4 +1,4 @@
-"""Does a network do more than it was trained for: longer sequences, more repeats, more items."""
+"""Generalisation beyond the trained range: longer sequences, more repeats, more items."""
 
 from collections.abc import Iterable
 from typing import Any

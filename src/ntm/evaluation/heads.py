@@ -35,7 +35,7 @@ def analysis_of(recording: Recording) -> Analysis:
 
 
 def analyse_any(recording: Recording) -> Analysis:
-    """What can be said of the heads on any task, of which the paper need not say anything."""
+    """What can be measured of the heads on any task."""
     pair, recording = choose(recording, head_pairs(recording.trace), _focus)
     findings = [
         Finding(

@@ -1,4 +1,4 @@
-"""Problems, and what every head did while a network solved them."""
+"""Recordings: problems, and what every head did while a network solved them."""
 
 from dataclasses import fields
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from ntm.trace import Trace
 
 
 class Recording(NamedTuple):
-    """Some problems of a task and the trace of a network that was given them."""
+    """Problems of a task and a network's trace on them."""
 
     task: Task
     batch: Batch
@@ -28,7 +28,7 @@ class Recording(NamedTuple):
 
     @property
     def scored(self) -> NDArray[np.bool_]:
-        """Where the outputs count, (time, batch)."""
+        """Whether a step is scored, (time, batch)."""
         return self.batch.mask.numpy() > 0
 
     @property
@@ -57,7 +57,7 @@ class Recording(NamedTuple):
 
 
 def record(model: torch.nn.Module, task: Task, sequences: int = 200, seed: int = 1) -> Recording:
-    """Give a network fresh problems and write down all that its heads do.
+    """Record what the heads of a network do on fresh problems.
 
     seed: decides the problems; they are not those of training.
     """

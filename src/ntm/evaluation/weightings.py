@@ -1,4 +1,4 @@
-"""What a weighting says: where a head looks, how sharply, and how it came to look there."""
+"""From weightings: where a head is, how sharply it focuses, and how it got there."""
 
 from typing import Any, Literal, NamedTuple
 

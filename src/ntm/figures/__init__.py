@@ -12,11 +12,11 @@ from ntm.figures.curves import costs_along, learning_curves
 from ntm.figures.diagrams import addressing_flow, architecture
 from ntm.figures.memory_use import memory_use, task_memory_use
 from ntm.figures.style import png, save
-from ntm.paper.published import Curve, paper_costs, paper_curves
+from ntm.paper.published import CostCurve, paper_costs, paper_curves
 
 __all__ = [
     "Answer",
-    "Curve",
+    "CostCurve",
     "addressing_flow",
     "architecture",
     "costs_along",

@@ -21,7 +21,7 @@ _ROW, _GAP, _MARKS, _HEADING = 0.062, 0.06, 0.12, 0.24
 
 
 class Answer(NamedTuple):
-    """What was to be said, and what a network said as probabilities: (steps, channels) each."""
+    """The targets, and a network's outputs as probabilities: (steps, channels) each."""
 
     title: str
     targets: Array

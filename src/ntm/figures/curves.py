@@ -10,16 +10,16 @@ from matplotlib.ticker import MaxNLocator
 
 from ntm.figures import style
 from ntm.models import MODELS, family
-from ntm.paper.published import Array, Curve, paper_costs, paper_curves
+from ntm.paper.published import Array, CostCurve, paper_costs, paper_curves
 from ntm.paper.registry import experiment_of
 
-Curves = Mapping[str, Sequence[Curve]]
+Curves = Mapping[str, Sequence[CostCurve]]
 """For each model the curves of its runs."""
 
 _POINTS = 100
 
 
-def averaged(curve: Curve, edges: Array) -> Array:
+def averaged(curve: CostCurve, edges: Array) -> Array:
     """The mean cost between neighbouring edges, NaN where the curve does not reach.
 
     curve: each cost is the mean over the sequences since the point before.
@@ -98,7 +98,7 @@ def _highest(curves: Curves) -> int:
     return int(1.1 * max(np.nanmax(run.bits) for runs in curves.values() for run in runs))
 
 
-def _draw_paper(ax: Axes, curves: Mapping[str, Curve], marker: str = "") -> None:
+def _draw_paper(ax: Axes, curves: Mapping[str, CostCurve], marker: str = "") -> None:
     for model, curve in curves.items():
         colour = family(model).colour if model in MODELS else style.BLACK
         ax.plot(*curve, ":", color=colour, linewidth=1.2, marker=marker, markersize=3)
@@ -126,7 +126,7 @@ def _draw_band(ax: Axes, model: str, x: Array, runs: Sequence[Array], marker: st
 def _legend(
     figure: Figure,
     curves: Curves,
-    published: Mapping[str, Curve],
+    published: Mapping[str, CostCurve],
     optimum: float | None = None,
 ) -> None:
     shown = [model for model in MODELS if model in curves or model in published]

@@ -10,19 +10,19 @@ from ntm.paper.experiment import Experiment, FigureSpec
 from ntm.paper.registry import MACHINE, experiment_of, experiments
 
 
-class Outcome(NamedTuple):
-    """What became of one figure."""
+class DrawnFigure(NamedTuple):
+    """The outcome of drawing one figure."""
 
     figure: FigureSpec
     files: Sequence[Path]
     """Where it is; empty if it could not be drawn."""
     lacking: Sequence[str]
-    """What would be needed to draw it, or to draw all of it."""
+    """The runs that it needs and that are missing."""
 
 
 def draw_figures(
     folders: Iterable[str | Path], out: str | Path, formats: Sequence[str] = ("png", "svg")
-) -> Iterator[Outcome]:
+) -> Iterator[DrawnFigure]:
     """Draw every figure that the runs in these folders allow, in the paper's order.
 
     folders: runs, or folders of runs. For each kind of network a figure takes all runs, or the one
@@ -47,7 +47,7 @@ def drawn(
     runs: RunFolders,
     out: Path,
     formats: Sequence[str],
-) -> Outcome:
+) -> DrawnFigure:
     """Draw one figure in a folder, or say what it lacks."""
     runs.lacking.clear()
     files: list[Path] = []
@@ -55,4 +55,4 @@ def drawn(
         files = style.save(figure.draw(experiment, runs), out / figure.stem, formats)
     except MissingError as error:
         runs.lacking.append(str(error))
-    return Outcome(figure, files, tuple(runs.lacking))
+    return DrawnFigure(figure, files, tuple(runs.lacking))

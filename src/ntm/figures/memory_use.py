@@ -1,4 +1,4 @@
-"""What a network stores and fetches, and where: the six panels of figures 6, 9 and 12."""
+"""What a network writes and reads, and where: the six panels of figures 6, 9 and 12."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -15,7 +15,7 @@ from ntm.evaluation.recording import Recording, record
 from ntm.figures.answers import Answer
 from ntm.models import MODELS, Model, family
 from ntm.paper.experiment import TRAINED_RANGE, Case
-from ntm.paper.published import Curve
+from ntm.paper.published import CostCurve
 from ntm.runs import Run, RunError, block_generator, find_runs, read_metrics
 from ntm.tasks import Task
 
@@ -60,7 +60,7 @@ class RunFolders:
 
     def __init__(self, folders: Iterable[str | Path]) -> None:
         self.lacking: list[str] = []
-        """What figures had to do without."""
+        """What figures had to be drawn without."""
         self._runs: dict[tuple[str, str], list[Run]] = {}
         for run in find_runs(folders):
             key = (run.settings.task.name, run.settings.model_name)
@@ -75,7 +75,7 @@ class RunFolders:
         """A task with the settings of its first run."""
         return next(iter(self._of(name).values()))[0].settings.task
 
-    def learning_curves(self, task: str) -> dict[str, list[Curve]]:
+    def learning_curves(self, task: str) -> dict[str, list[CostCurve]]:
         """For each model, the curves of its runs over thousands of sequences."""
         by_model = self._of(task)
         curves = {model: [_learning_curve(run) for run in runs] for model, runs in by_model.items()}
@@ -84,7 +84,7 @@ class RunFolders:
             raise MissingError(f"the runs of {task} have no metrics yet: train them longer")
         return {model: some for model, some in curves.items() if some}
 
-    def costs(self, task: str, axis: str, values: Sequence[int]) -> dict[str, list[Curve]]:
+    def costs(self, task: str, axis: str, values: Sequence[int]) -> dict[str, list[CostCurve]]:
         """For each model, the mean costs of its runs along an axis of the task."""
         return {
             model: [_costs(run, axis, values) for run in runs]
@@ -100,7 +100,7 @@ class RunFolders:
         raise MissingError(_advice(task, *models))
 
     def wanted(self, task: str, *models: str) -> list[TrainedNetwork]:
-        """As `best`, for a figure that can do without: then it is noted as lacking."""
+        """As `best`, for a figure that can be drawn without it: then it is noted as lacking."""
         try:
             return [self.best(task, *models)]
         except MissingError as error:
@@ -125,10 +125,10 @@ def _loaded(run: Run) -> Model:
         raise MissingError(str(error)) from error
 
 
-def _learning_curve(run: Run) -> Curve:
+def _learning_curve(run: Run) -> CostCurve:
     lines = read_metrics(run.metrics)
     sequences = np.array([line["sequences"] for line in lines], dtype=float)
-    return Curve(sequences / 1000, np.array([line["bits"] for line in lines], dtype=float))
+    return CostCurve(sequences / 1000, np.array([line["bits"] for line in lines], dtype=float))
 
 
 def _lowest_cost(run: Run) -> float:
@@ -137,7 +137,7 @@ def _lowest_cost(run: Run) -> float:
     return min(validated or [line["bits"] for line in lines], default=inf)
 
 
-def _costs(run: Run, axis: str, values: Sequence[int]) -> Curve:
+def _costs(run: Run, axis: str, values: Sequence[int]) -> CostCurve:
     model, task = _loaded(run), run.settings.task
     costs = [evaluate(model, task.at(**{axis: value}), sequences=200) for value in values]
-    return Curve(np.array(values, dtype=float), np.array([cost.mean_bits for cost in costs]))
+    return CostCurve(np.array(values, dtype=float), np.array([cost.mean_bits for cost in costs]))

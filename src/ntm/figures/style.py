@@ -77,7 +77,7 @@ def styled(draw: Callable[Arguments, Figure]) -> Callable[Arguments, Figure]:
 
 
 def new_figure(height: float, layout: Literal["constrained"] | None = "constrained") -> Figure:
-    """An empty figure of that many inches, known to no global state."""
+    """An empty figure of that height in inches, not known to pyplot."""
     return Figure(figsize=(WIDTH, height), layout=layout)
 
 
@@ -102,7 +102,7 @@ def png(figure: Figure, dpi: int = 120) -> bytes:
 
 
 def title(figure: Figure, text: str) -> None:
-    """Head a figure."""
+    """Give a figure a title."""
     # A layout engine makes room by itself, but only for a title whose height it may choose.
     place = {} if figure.get_layout_engine() else {"y": 0.99}
     figure.suptitle(text, x=0.01, ha="left", va="top", fontweight="bold", fontsize=9, **place)

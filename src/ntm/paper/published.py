@@ -17,7 +17,7 @@ OPTIMAL = "optimal"
 """The name of the curve of the best possible predictions."""
 
 
-class Curve(NamedTuple):
+class CostCurve(NamedTuple):
     """Costs in bits per sequence, over thousands of training sequences or another quantity."""
 
     x: Array  # (points,)
@@ -29,14 +29,14 @@ class Reading(NamedTuple):
 
     bits: float
     beyond: bool = False
-    """The curve is above the figure's frame there: the cost is more, nobody knows how much."""
+    """The curve is above the figure's frame there: the cost is higher, by an unknown amount."""
 
     def __str__(self) -> str:
         text = f"{self.bits:.3f}" if self.bits < 1 else bits_text(self.bits)
         return f"above {text}" if self.beyond else text
 
 
-def paper_curves(task: str) -> dict[str, Curve]:
+def paper_curves(task: str) -> dict[str, CostCurve]:
     """The learning curves of the paper's figure for a task, by model; empty if it has none.
 
     For a task with a known optimum there is also the curve "optimal". Each point is a mean over
@@ -45,19 +45,19 @@ def paper_curves(task: str) -> dict[str, Curve]:
     return _read(experiment_of(task).curves)
 
 
-def paper_costs(task: str) -> dict[str, Curve]:
+def paper_costs(task: str) -> dict[str, CostCurve]:
     """The paper's costs along an axis of a task, by model; empty if it has none."""
     return _read(experiment_of(task).costs)
 
 
 @lru_cache
-def _read(file: Path | None) -> dict[str, Curve]:
+def _read(file: Path | None) -> dict[str, CostCurve]:
     if file is None:
         return {}
     points: dict[str, list[tuple[float, float]]] = {}
     for row in csv.DictReader(file.read_text().splitlines()):
         points.setdefault(row["series"].lower(), []).append((float(row["x"]), float(row["bits"])))
-    return {model: Curve(*np.array(pairs).T) for model, pairs in points.items()}
+    return {model: CostCurve(*np.array(pairs).T) for model, pairs in points.items()}
 
 
 def final_cost(task: str, model: str) -> Reading | None:
@@ -107,9 +107,9 @@ def first_below(sequences: Array, bits: Array, threshold: float, window: int) ->
     return int(sequences[below[0]]) if len(below) else None
 
 
-def _above_optimum(task: str, model: str) -> Curve | None:
+def _above_optimum(task: str, model: str) -> CostCurve | None:
     curve = paper_curves(task).get(model)
-    return curve and Curve(curve.x, curve.bits - _optimum(task))
+    return curve and CostCurve(curve.x, curve.bits - _optimum(task))
 
 
 def _optimum(task: str) -> float:

@@ -25,5 +25,5 @@ def experiments() -> tuple[Experiment, ...]:
 
 
 def experiment_of(task: str) -> Experiment:
-    """The experiment of a task; one that says no more than its name if nobody registered any."""
+    """The experiment of a task; if none is registered, one with defaults."""
     return _EXPERIMENTS.get(task) or Experiment(task=task)

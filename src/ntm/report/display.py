@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from typing import Any, TextIO
 
 
-class Display(AbstractContextManager["Display"]):
+class ProgressDisplay(AbstractContextManager["ProgressDisplay"]):
     """One place to show progress, of whatever kind.
 
     every: seconds between two lines of a log. delay: seconds before the first. keep: leave the last

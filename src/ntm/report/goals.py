@@ -1,4 +1,4 @@
-"""What is aimed at: for most tasks, clearly better than the paper. Every run counts."""
+"""The goals of the experiments, and which runs reach them. Every run counts."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from ntm.report.tables import above_optimum, cost, costs_text, needed, share
 
 
 def goals_table(records: Sequence[Record]) -> Table:
-    """What was aimed at, and by how many seeds it is reached."""
+    """Every goal, and how many seeds reach it."""
     rows = [
         (
             f"{experiment.title}, {case_name(goal.at)}",

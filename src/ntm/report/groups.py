@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ntm.common.fields import as_text
+from ntm.common.text import plain
 from ntm.models import MODELS
 from ntm.paper import Experiment, experiment_of, experiments, paper_settings, settings_for
 from ntm.report.records import Record
@@ -47,7 +47,7 @@ class SeedGroup(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The network in words, with what is otherwise than in `ntm train`."""
+        """The network in words, with the settings that differ from those of `ntm train`."""
         base, words = _nearest(self.settings)
         changes = departures(self.settings, base)
         listed = ", ".join(f"{key.partition('.')[2]} {value}" for key, value in changes.items())
@@ -63,7 +63,7 @@ class SeedGroup(NamedTuple):
 
     @property
     def command(self) -> str:
-        """What trains such a run; S stands for the seed."""
+        """The command that trains such a run; S stands for the seed."""
         base, words = _nearest(self.settings)
         changes = changed_settings(self.settings, base) | {"training.seed": "S"}
         options = ["--paper"] if words else []
@@ -93,24 +93,24 @@ def by_experiment(records: Sequence[Record]) -> list[tuple[Experiment, list[Seed
 
 
 def changed_settings(settings: Settings, base: Settings) -> dict[str, str]:
-    """What is otherwise than in other settings, as one would type it."""
+    """The settings that differ from others, as one would type them."""
     ours, theirs = settings.flat(), base.flat()
     unseen = {"training.checkpoint_seconds", "training.picture_seconds"}
     return {
-        key: as_text(value)
+        key: plain(value)
         for key, value in ours.items()
         if value != theirs[key] and key not in unseen
     }
 
 
 def departures(settings: Settings, base: Settings) -> dict[str, str]:
-    """What is otherwise than in other settings and may change what is learned."""
+    """The settings that differ from others and may change what is learned."""
     harmless = {*_BOOKKEEPING, "training.seed", "training.sequences"}
     return {k: v for k, v in changed_settings(settings, base).items() if k not in harmless}
 
 
 def paper_departures(settings: Settings) -> dict[str, str]:
-    """What is otherwise than in the paper and may change what is learned."""
+    """The settings that differ from the paper's and may change what is learned."""
     return departures(settings, paper_settings(settings.task.name, settings.model_name))
 
 

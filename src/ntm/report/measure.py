@@ -1,4 +1,4 @@
-"""All that is measured of one run: its costs within and beyond training, and what its heads do."""
+"""What is measured of a run: costs within and beyond the trained range, and what its heads do."""
 
 import hashlib
 from collections.abc import Callable
@@ -23,7 +23,7 @@ class Effort:
     sequences: int = 1000
     """Fresh sequences for each cost."""
     watched: int = 200
-    """Sequences during which the heads are watched."""
+    """Sequences over which the heads are analysed."""
     seed: int = 1
     """Decides the sequences; the same for every run."""
 
@@ -32,7 +32,7 @@ QUICK = Effort(sequences=100, watched=60)
 
 
 def evaluation_key(run: Run, effort: Effort) -> Json:
-    """What decides an evaluation; one that was made with an equal key need not be made again."""
+    """Everything that an evaluation depends on: with an equal key it need not be repeated."""
     return {
         "sequences": effort.sequences,
         "seed": effort.seed,
@@ -42,7 +42,7 @@ def evaluation_key(run: Run, effort: Effort) -> Json:
 
 
 def analysis_key(run: Run, effort: Effort) -> Json:
-    """What decides an analysis."""
+    """Everything that an analysis depends on."""
     return {"sequences": effort.watched, "seed": effort.seed, "weights": weights_digests(run)}
 
 
@@ -79,7 +79,7 @@ def analyse_run(run: Run, effort: Effort) -> Json:
 
 
 def cases(run: Run) -> tuple[Case, ...]:
-    """What a run is evaluated at."""
+    """The sizes at which a run is evaluated."""
     return experiment_of(run.settings.task.name).cases
 
 

@@ -1,4 +1,4 @@
-"""All results on one page: HTML that needs nothing but itself."""
+"""All results on one page: self-contained HTML."""
 
 import base64
 import html
@@ -155,14 +155,14 @@ def _anchor(figure: FigureSpec) -> str:
 
 
 def _lacking(results: Results) -> dict[int | str, list[str]]:
-    """What each figure would have needed, by its number or, if it has none, its name."""
+    """What each figure lacks, by its number or, if it has none, its name."""
     file = results.figures / "figures.json"
     drawn: list[dict[str, Any]] = json.loads(file.read_bytes())["figures"] if file.exists() else []
     return {figure["number"] or figure["name"]: figure["lacking"] for figure in drawn}
 
 
 def _shortness(records: Sequence[Record]) -> str:
-    """That runs are shorter than they should be has to be said first."""
+    """A warning if runs are shorter than `ntm train` makes them."""
     shares = [record.sequences / _full_length(record) for record in records]
     short = [share for share in shares if share < 1]
     if not short:

@@ -1,4 +1,4 @@
-"""Train, measure, draw and report. Started again after any end, it goes on where it was."""
+"""Train, measure, draw and report. An interrupted reproduction resumes where it was."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ STAGES = ("train", *MEASURING)
 
 
 class Reproduction(NamedTuple):
-    """What came of it all."""
+    """The outcome."""
 
     results: Results
     failures: Sequence[str]
@@ -33,7 +33,7 @@ def reproduce(
     workers: int | None = None,
     progress: Stages | None = None,
 ) -> Reproduction:
-    """Have these runs, measure them, and write a report on all of them.
+    """Train the runs that are missing, measure all of them, and write a report.
 
     wanted: the settings of every run. They are trained in folders of out/runs.
     taken: folders of runs that exist. A network, that is a task with a model, that has any run

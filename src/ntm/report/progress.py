@@ -1,11 +1,11 @@
-"""Progress of the whole and of the part: which stage, how far, and where every run stands."""
+"""Progress of a job in stages: which stage, how far, and where every run stands."""
 
 import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ntm.common.text import duration
-from ntm.report.display import Display
+from ntm.report.display import ProgressDisplay
 
 if TYPE_CHECKING:
     from ntm.scale import Standing
@@ -17,20 +17,20 @@ _SHARES = {"train": 85, "evaluate": 6, "analyse": 4, "draw": 4, "report": 1}
 class Stages:
     """How far a sequence of stages has come, shown on a display if there is one."""
 
-    def __init__(self, names: Iterable[str], display: Display | None = None) -> None:
+    def __init__(self, names: Iterable[str], display: ProgressDisplay | None = None) -> None:
         self.names, self._display = list(names), display
         self._standings: Sequence[Standing] = ()
         self._started = time.monotonic()
         self.begin(self.names[0], 1)
 
     def begin(self, name: str, parts: int) -> None:
-        """A stage of so many parts begins."""
+        """A stage with this many parts begins."""
         self._number = self.names.index(name)
         self._parts, self._finished, self._part = parts, 0.0, ""
         self._standings = ()
 
     def doing(self, part: str) -> None:
-        """This is being done now."""
+        """This part is being done now."""
         self._part = part
         if self._display and self._display.is_terminal:
             self._show()
@@ -46,7 +46,7 @@ class Stages:
         self._show(now=all(map(_is_over, standings)))
 
     def note(self, text: str) -> None:
-        """Say one thing."""
+        """Print a line that stays."""
         if self._display:
             self._display.note(text)
 
@@ -62,7 +62,7 @@ class Stages:
 
     @property
     def of_all(self) -> float:
-        """About the share of everything that is done."""
+        """Roughly the share of everything that is done."""
         sizes = [_SHARES[name] for name in self.names]
         return (sum(sizes[: self._number]) + sizes[self._number] * self.of_stage) / sum(sizes)
 

@@ -1,4 +1,4 @@
-"""README.md of a folder of results: every table, from the data beside it and nothing else."""
+"""README.md of a folder of results: every table, made from the data beside it."""
 
 from collections.abc import Sequence
 
@@ -11,9 +11,9 @@ from ntm.runs.files import write_atomically
 
 _INTRODUCTION = """# Results
 
-Written by `ntm results`, which measures run folders, and by nobody's hand: `data/` has what every
-number below is made from, and `ntm results --out` this folder makes this page again. Costs are
-bits per sequence on fresh sequences."""
+Written by `ntm results`, which measures run folders, never by hand: `data/` has what every number
+below is made from, and `ntm results --out` this folder makes this page again. Costs are bits per
+sequence on fresh sequences."""
 
 
 def write_readme(results: Results) -> None:

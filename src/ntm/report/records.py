@@ -1,4 +1,4 @@
-"""The small data of runs: all that tables are made from, and nothing that takes much room.
+"""Records of runs: the little data that all tables are made from.
 
 data/copy-ntm-ff-0/
   config.json       the settings
@@ -21,6 +21,7 @@ from ntm.paper.experiment import Case
 from ntm.report.measure import WEIGHTS, Json
 from ntm.runs import Run, RunError, Settings, read_metrics
 from ntm.runs.files import write_atomically
+from ntm.runs.metrics import merged
 
 FORMAT = 1
 Array = NDArray[np.floating[Any]]
@@ -98,17 +99,14 @@ class Record:
 
 def thinned(metrics: list[dict[str, Any]]) -> LearningCurve:
     """The lines of a metrics.jsonl as a curve of a few hundred points at most."""
-    kept: list[tuple[float, float, float]] = []
-    start = spent = 0.0
-    before = 0.0
-    for line in metrics:
-        now = float(line["sequences"])
-        spent += (now - before) * line["bits"]
-        before = now
-        if now - start >= now / FINENESS or line is metrics[-1]:
-            kept.append((now, spent / (now - start), float(line["seconds"])))
-            start, spent = now, 0.0
-    return LearningCurve(*np.array(kept).reshape(-1, 3).T)
+    ends, last = [], 0
+    for number, line in enumerate(metrics):
+        if line["sequences"] - last >= line["sequences"] / FINENESS or line is metrics[-1]:
+            ends.append(number)
+            last = line["sequences"]
+    points = merged([(line["sequences"], line["bits"]) for line in metrics], ends)
+    rows = [(*point, metrics[end]["seconds"]) for point, end in zip(points, ends, strict=True)]
+    return LearningCurve(*np.array(rows, dtype=float).reshape(-1, 3).T)
 
 
 def store_run(run: Run, folder: Path) -> None:
@@ -125,7 +123,7 @@ def store_measured(file: Path, key: Json, measured: Json) -> None:
 
 
 def is_up_to_date(file: Path, key: Json) -> bool:
-    """Whether a file holds what was measured with this very key."""
+    """Whether a file holds what was measured with this key."""
     return file.exists() and _json(file).get("key") == key
 
 

@@ -16,7 +16,7 @@ class Table:
 
     title: str
     header: tuple[str, ...]
-    """Empty for none, where it is only printed."""
+    """May be empty for a table that is only printed."""
     rows: Sequence[tuple[str, ...]]
     texts: int = 1
     """This many columns at the left hold words; numbers follow, aligned at the right."""
@@ -31,7 +31,7 @@ class Table:
         return "\n".join(part for part in (self.title, *lines, self.note) if part)
 
     def as_rich(self) -> Any:
-        """For a terminal; in a heading, what follows a comma stands below."""
+        """For a terminal; headings break after a comma."""
         from rich.box import SIMPLE
         from rich.table import Table as RichTable
 
@@ -77,7 +77,7 @@ class Table:
 
 
 COMMAND = "command"
-"""The heading of a column of commands, which are text wherever it stands."""
+"""The heading of a column of commands, which is aligned as text."""
 
 
 def as_html(text: str) -> str:

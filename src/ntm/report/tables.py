@@ -1,4 +1,4 @@
-"""The tables: the paper's numbers, ours over all seeds, and what it took. From records alone."""
+"""Tables made from records: the paper's numbers, ours over all seeds, and what they took."""
 
 import statistics
 from collections.abc import Iterable, Sequence

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,3 +47,21 @@ class Metrics:
 
 def _encoded(line: Line) -> bytes:
     return json.dumps(line).encode() + b"\n"
+
+
+def merged(
+    points: Sequence[tuple[int, float]], ends: Iterable[int], start: int = 0
+) -> list[tuple[int, float]]:
+    """A learning curve with fewer points: those at `ends`, each with the mean cost up to it.
+
+    points: sequences, and the mean cost per sequence since the point before. start: the sequences
+    before the first point.
+    """
+    fewer, first = [], 0
+    for end in ends:
+        part = points[first : end + 1]
+        before = [start, *(sequences for sequences, _ in part)]
+        spent = sum(bits * (now - then) for (now, bits), then in zip(part, before, strict=False))
+        fewer.append((part[-1][0], spent / (part[-1][0] - start)))
+        start, first = part[-1][0], end + 1
+    return fewer

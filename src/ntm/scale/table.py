@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TextIO
 
-from ntm.common.fields import as_text
-from ntm.common.text import duration
-from ntm.report.display import Display
+from ntm.common.text import duration, plain
+from ntm.report.display import ProgressDisplay
 from ntm.scale.jobs import Standing, State
 from ntm.scale.summary import Summary
 
@@ -24,8 +23,8 @@ class RunsView(AbstractContextManager["RunsView"]):
     """
 
     def __init__(self, stream: TextIO) -> None:
-        self._display = Display(stream, _LINE_SECONDS, delay=_LINE_SECONDS, keep=False)
-        self._clock = Clock()
+        self._display = ProgressDisplay(stream, _LINE_SECONDS, delay=_LINE_SECONDS, keep=False)
+        self._clock = TimeLeft()
         self._known: dict[str, tuple[State, str | None]] = {}
 
     def __exit__(self, *error: object) -> None:
@@ -88,7 +87,7 @@ def _bits(standing: Standing) -> str:
     return "" if standing.bits is None else f"{standing.bits:.3f}"
 
 
-class Clock:
+class TimeLeft:
     """How long the rest will take, by the sequences done since it was first asked."""
 
     def __init__(self) -> None:
@@ -149,7 +148,7 @@ def _table_of_groups(summary: Summary) -> Any:
     for heading in ("bits at the end", "best validation"):
         table.add_column(heading, justify="right", no_wrap=True)
     for group in summary.groups:
-        settings = [f"{key.partition('.')[2]}={as_text(v)}" for key, v in group.settings.items()]
+        settings = [f"{key.partition('.')[2]}={plain(v)}" for key, v in group.settings.items()]
         seeds = f"{len(group.finished)} of {len(group.outcomes)}"
         spreads = [
             "-" if spread is None else str(spread) for spread in (group.bits, group.best_bits)

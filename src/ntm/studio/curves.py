@@ -8,6 +8,8 @@ import threading
 from importlib import resources
 from pathlib import Path
 
+from ntm.runs.metrics import merged
+
 Point = tuple[int, float]
 
 _LONGEST_READ = 32_000_000
@@ -62,14 +64,8 @@ def thinned(points: list[Point], start: int, most: int = _MOST_POINTS) -> list[P
     group = -(-len(points) // most)
     if group <= 1:
         return points
-    merged = []
-    for first in range(0, len(points), group):
-        part = points[first : first + group]
-        before = [start, *(sequences for sequences, _ in part)]
-        spent = sum(bits * (now - then) for (now, bits), then in zip(part, before, strict=False))
-        start = part[-1][0]
-        merged.append((start, spent / (start - before[0])))
-    return merged
+    last = len(points) - 1
+    return merged(points, [min(n + group - 1, last) for n in range(0, len(points), group)], start)
 
 
 def paper_curves(task: str) -> dict[str, list[Point]]:

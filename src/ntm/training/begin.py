@@ -64,9 +64,8 @@ def train(
             folder.change_settings(settings)
         shown = progress if ranks.leads else Silent()
         state = _begin(settings, model, folder, shown, ranks)
-        watching = _observers(settings, state, folder, shown) + list(
-            observers if ranks.leads else ()
-        )
+        watching = _observers(settings, state, folder, shown)
+        watching += observers if ranks.leads else ()
         for observer in watching:
             stack.callback(observer.close)
         trainer = Trainer(settings, state, folder, ranks, watching)

@@ -4,7 +4,7 @@ import sys
 from typing import Any, NamedTuple, TextIO
 
 from ntm.common.text import duration
-from ntm.report.display import Display
+from ntm.report.display import ProgressDisplay
 from ntm.training.parallel import leads
 
 
@@ -46,7 +46,7 @@ Silent = Progress
 class Shown(Progress):
     """A bar at the foot of a terminal, or a plain line every few seconds in a log."""
 
-    def __init__(self, display: Display) -> None:
+    def __init__(self, display: ProgressDisplay) -> None:
         self.pictures = display.is_terminal
         self.interval = 0.2 if display.is_terminal else 5.0
         self._display = display
@@ -71,7 +71,7 @@ class Shown(Progress):
 
 def make_progress(stream: TextIO | None = None) -> Progress:
     """A bar on a terminal, plain lines elsewhere; of several ranks of a run, only one shows any."""
-    return Shown(Display(stream or sys.stdout)) if leads() else Silent()
+    return Shown(ProgressDisplay(stream or sys.stdout)) if leads() else Silent()
 
 
 def _bar(status: Status) -> Any:

@@ -5,7 +5,11 @@
 #pragma once
 
 #include "controllers.h"
+#if defined(__wasm__)
+#include "serial.h"
+#else
 #include "parallel.h"
+#endif
 
 namespace ntm::NTM_TARGET {
 

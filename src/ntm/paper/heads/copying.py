@@ -200,7 +200,7 @@ def _most_common(moves: Array) -> float:
 
 
 def _start(heads: HeadPair) -> Finding:
-    """Of the first pass: a read head of its own may have waited there all the while."""
+    """For the first pass: a separate read head may have waited at the start."""
     arrival = heads.rows.read_step[:1]
     before = at_steps(heads.reader.place, arrival - 1)
     near = np.abs(displacement(before, heads.written[:1], heads.locations)) <= 1
