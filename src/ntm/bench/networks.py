@@ -8,6 +8,7 @@ import torch
 from ntm.bench.flops import training_flops
 from ntm.config import NTMConfig
 from ntm.layer import NTM
+from ntm.models import family
 from ntm.paper import paper_settings, paper_tables
 from ntm.runs import Stream
 from ntm.tasks import Batch
@@ -37,7 +38,7 @@ class PaperNTM(NamedTuple):
 
 
 PAPER = tuple(
-    PaperNTM(row.task, row.model) for row in paper_tables() if isinstance(row.config, NTMConfig)
+    PaperNTM(row.task, row.model) for row in paper_tables() if family(row.model).has_memory
 )
 COPY = tuple(network for network in PAPER if network.task == PAPER[0].task)
 """The smallest task, with either controller."""

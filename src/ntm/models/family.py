@@ -54,6 +54,10 @@ class Family:
         same = type(config) is self.config
         return same and all(getattr(config, name) == value for name, value in self.fixed.items())
 
+    def sizes(self, config: Any) -> str:
+        """The sizes of a config, in words."""
+        return ", ".join(f"{name} {value}" for name, value in vars(config).items())
+
     def runs_on(self, model: Model) -> str:
         """What runs the model, in words; a RuntimeError says why nothing can."""
         return "torch"

@@ -227,6 +227,10 @@ class LSTMFamily(Family):
         """The network that a config describes, freshly initialised."""
         return LSTMBaseline.from_config(config)
 
+    def sizes(self, config: LSTMConfig) -> str:
+        """Layers and units."""
+        return f"{config.layers} layers of {config.hidden_size}"
+
     def step(self, model: Model, optimiser: Any) -> TwoPartStep:
         """A step of padded batches, with the native engine's update where there is one."""
         return BaselineStep(model, optimiser)

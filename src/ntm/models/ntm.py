@@ -25,6 +25,14 @@ class NTMFamily(Family):
         """The network that a config describes, freshly initialised."""
         return NTM.from_config(config, initialisation, engine=engine)
 
+    def sizes(self, config: NTMConfig) -> str:
+        """Controller, memory and heads."""
+        layers = f"{config.controller_layers} x " if config.controller_layers > 1 else ""
+        return (
+            f"controller {layers}{config.controller_size}, memory {config.memory_locations} x "
+            f"{config.memory_width}, {config.read_heads} + {config.write_heads} heads"
+        )
+
     def runs_on(self, model: Any) -> str:
         """The engine, and why it was chosen."""
         choice = _choice(model)

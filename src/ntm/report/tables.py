@@ -4,8 +4,6 @@ import statistics
 from collections.abc import Iterable, Sequence
 
 from ntm.common.text import bits_text, duration, percent, spread
-from ntm.models.family import ModelConfig
-from ntm.models.lstm import LSTMConfig
 from ntm.paper import experiment_of, paper_network, published
 from ntm.paper.experiment import TRAINED_RANGE, Case, Experiment, case_name
 from ntm.report.groups import SeedGroup, paper_departures
@@ -156,7 +154,7 @@ def _settings_row(group: SeedGroup) -> tuple[str, ...]:
     return (
         experiment_of(group.task).title,
         settings.family.title,
-        _sizes(settings.model),
+        settings.family.sizes(settings.model),
         ", ".join(f"`{key}={value}`" for key, value in changes.items()) or "none",
         f"{settings.optimiser.learning_rate:g}",
         str(settings.training.batch_size),
@@ -210,13 +208,3 @@ def _verdict(verdicts: Sequence[str]) -> str:
     if len(verdicts) == 1:
         return verdicts[0]
     return f"holds in {verdicts.count('holds')} of {len(verdicts)}"
-
-
-def _sizes(model: ModelConfig) -> str:
-    if isinstance(model, LSTMConfig):
-        return f"{model.layers} layers of {model.hidden_size}"
-    layers = f"{model.controller_layers} x " if model.controller_layers > 1 else ""
-    return (
-        f"controller {layers}{model.controller_size}, memory {model.memory_locations} x "
-        f"{model.memory_width}, {model.read_heads} + {model.write_heads} heads"
-    )
