@@ -1,0 +1,82 @@
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from ntm import LSTMConfig, NTMConfig
+from ntm.models import MODELS, Family, family, family_of, register
+from ntm.models.step import TorchStep
+
+
+@dataclass(frozen=True)
+class Sizes:
+    input_size: int
+    output_size: int
+
+
+class Line(nn.Linear):
+    """A model in two lines: it has a config."""
+
+    config = Sizes(3, 2)
+
+
+class LineFamily(Family):
+    config = Sizes
+
+    def build(self, config: Sizes, initialisation: object, engine: str) -> Line:
+        return Line(config.input_size, config.output_size)
+
+
+@pytest.fixture
+def line() -> Iterator[Family]:
+    yield register(LineFamily("line", "A line", "#123456"))
+    del MODELS["line"]
+
+
+@pytest.mark.parametrize(
+    ("config", "name"),
+    [
+        (NTMConfig(3, 2), "ntm-ff"),
+        (NTMConfig(3, 2, controller="lstm"), "ntm-lstm"),
+        (LSTMConfig(3, 2), "lstm"),
+    ],
+)
+def test_a_config_and_its_model_belong_to_one_family(config: Any, name: str) -> None:
+    kind = family(name)
+    assert family_of(config) is kind
+    assert family_of(kind.build(config, kind.initialisation(), "auto")) is kind
+    assert [other.name for other in MODELS.values() if other.fits(config)] == [name]
+
+
+def test_a_family_that_says_no_more_than_it_must_has_the_rest(line: Family) -> None:
+    model = line.build(Sizes(3, 2), line.initialisation(), "auto")
+    assert family_of(model) is line
+    assert line.sizes(Sizes(3, 2)) == "input_size 3, output_size 2"
+    assert line.runs_on(model) == "torch"
+    assert isinstance(line.step(model, torch.optim.SGD(model.parameters())), TorchStep)
+    line.bound_backward(model, 1.0)
+    with pytest.raises(ValueError, match="A line has no heads to watch"):
+        line.trace(model, torch.zeros(1, 1, 3))
+    with pytest.raises(ValueError, match="A line has no memory to enlarge"):
+        line.enlarged(model, 5)
+
+
+@pytest.mark.usefixtures("line")
+def test_a_name_has_one_class() -> None:
+    class Impostor(LineFamily):
+        pass
+
+    with pytest.raises(ValueError, match=r"'line' belongs to .*LineFamily; give .*Impostor a name"):
+        register(Impostor("line", "Another", "#654321"))
+    again = register(LineFamily("line", "The same, run again", "#123456"))
+    assert MODELS["line"] is again
+
+
+def test_what_no_family_has_is_refused_with_those_there_are() -> None:
+    with pytest.raises(ValueError, match="no model called 'ntm-f'; did you mean 'ntm-ff'"):
+        family("ntm-f")
+    with pytest.raises(ValueError, match=r"configs like Sizes; register one .* ntm-ff, ntm-lstm"):
+        family_of(Sizes(3, 2))
