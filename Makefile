@@ -2,19 +2,35 @@
 
 PYTHON ?= python3
 WORKERS ?= 2
-# Exactly this one: a range would choose builds that bring gigabytes of GPU libraries along.
+# The version that everything published here was made with. On Linux, pip takes its build for GPUs,
+# several gigabytes with their libraries, unless told where the one for the CPU is:
+#   make demo TORCH_INDEX=https://download.pytorch.org/whl/cpu
 TORCH := 2.13.0
+TORCH_INDEX ?=
+TORCH_OPTIONS := torch==$(TORCH) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
+# A wheel is built with the first of these and must work with all.
+PYTHONS ?= python3.12 python3.13
 
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --quiet
+INSTALL := -m pip --disable-pip-version-check install --quiet --quiet
+PIP := $(BIN)/python $(INSTALL)
+CHECKS := address,undefined
 COMPILED := CMakeLists.txt pyproject.toml $(wildcard src/ntm/engine/csrc/*)
-SANITIZED := build/sanitize/package
 
-.PHONY: help demo test lint sanitize bench browser screenshots clean distclean
+# $(call program,COMMAND,PACKAGE,WHAT NEEDS IT): install a program where that can be done.
+define program
+	@if command -v $(1) >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && grep -qs '^ID=debian' /etc/os-release; then \
+	  echo "Installing $(2) ..."; export DEBIAN_FRONTEND=noninteractive; \
+	  apt-get -qq update && apt-get -qq install --no-install-recommends $(2) >/dev/null; \
+	else echo "$(3) need $(1): install it with your package manager."; fi
+endef
+
+.PHONY: help demo test test-clang test-aarch64 test-wheel lint sanitize web bench browser screenshots clean distclean
 .DEFAULT_GOAL := help
 
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: .venv/with-figures ## Train on copy and show that it copies far longer sequences
 	@$(BIN)/ntm demo
@@ -26,6 +42,9 @@ lint: .venv/with-dev ## Check format, style and types
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+
+web: .venv/with-dev ## Build the engine for browsers: src/ntm/engine/web/engine.wasm
+	@$(BIN)/python src/ntm/engine/csrc/build_web.py
 
 bench: .venv/with-figures ## Measure the speed against other ways to run the same network
 	@$(BIN)/ntm bench
@@ -40,34 +59,63 @@ screenshots: .venv/with-dev browser ## Make the pictures of docs/studio.md again
 	or newer and this is %d.%d; name another one with make PYTHON=..." % sys.version_info[:2])'
 	@echo "Installing into .venv ..."
 	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv
-	@$(PIP) torch==$(TORCH) cmake nanobind ninja scikit-build-core
+	@$(PIP) $(TORCH_OPTIONS)
+	@$(PIP) cmake nanobind ninja scikit-build-core
 	@$(PIP) torch==$(TORCH) --no-build-isolation --check-build-dependencies --editable '.[$*]'
 	@touch $@
 
-# The memory checker must be loaded before Python, and the C++ library with it, or exceptions that
-# other libraries throw are lost. Without -S, the editable install would hide the checked copy;
-# with pytest's usual capture, the checker's report.
-sanitize: .venv/with-dev ## Run the engine's tests on a build that checks memory and arithmetic
-	@$(BIN)/cmake -S . -B build/sanitize -G Ninja -DCMAKE_BUILD_TYPE=Debug \
-	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python \
-	  -DNTM_SANITIZE=address,undefined
-	@$(BIN)/cmake --build build/sanitize
-	@rm -rf $(SANITIZED) && mkdir -p $(SANITIZED) && cp -R src/ntm $(SANITIZED)
-	@rm -f $(SANITIZED)/ntm/engine/_native_*
-	@$(BIN)/cmake --install build/sanitize --prefix $(SANITIZED)
+# $(call package,DIR,CMAKE OPTIONS): a copy of the package with another build of the extension.
+define package
+	@$(BIN)/cmake -S . -B $(1) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja \
+	  -DPython_EXECUTABLE=$(abspath $(BIN))/python -DCMAKE_COMPILE_WARNING_AS_ERROR=ON $(2)
+	@$(BIN)/cmake --build $(1)
+	@rm -rf $(1)/package && mkdir -p $(1)/package && cp -R src/ntm $(1)/package
+	@rm -f $(1)/package/ntm/engine/_native_* $(1)/package/ntm/engine/_build.txt
+	@$(BIN)/cmake --install $(1) --prefix $(1)/package
+endef
+
+# $(call test-package,DIR,ENVIRONMENT,PYTEST OPTIONS): the engine's tests on such a copy. Without -S,
+# the editable install would hide it.
+define test-package
 	@site=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
-	env PYTHONPATH=$(abspath $(SANITIZED)):$$site ASAN_OPTIONS=detect_leaks=0 \
-	  UBSAN_OPTIONS=print_stacktrace=1 \
-	  LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
-	  $(BIN)/python -S -m pytest tests/engine -q --capture=sys -p no:cacheprovider
+	env PYTHONPATH=$(abspath $(1)/package):$$site $(2) \
+	  $(BIN)/python -S -m pytest tests/engine -q -p no:cacheprovider $(3)
+endef
+
+test-clang: .venv/with-dev ## Run the engine's tests on a build by the other compiler
+	$(call program,clang++,clang,These tests)
+	$(call package,build/clang,-DCMAKE_CXX_COMPILER=clang++)
+	$(call test-package,build/clang,CXX=clang++)
+
+test-aarch64: .venv/with-dev ## Compare the kernels' numbers on an emulated ARM processor
+	$(call program,qemu-aarch64,qemu-user libc6-arm64-cross,These tests)
+	@$(BIN)/python -m pytest tests/engine/aarch64.py -q
+
+test-wheel: ## Try one wheel on several versions of Python: PYTHONS="python3.12 python3.13"
+	@rm -rf build/wheel && mkdir -p build/smoke
+	@$(firstword $(PYTHONS)) -m pip --disable-pip-version-check wheel --quiet --no-deps \
+	  --wheel-dir build/wheel .
+	@set -e; for python in $(PYTHONS); do \
+	  home=$(abspath build/smoke)/$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+	  test -x $$home/bin/python || $$python -m venv $$home; \
+	  $$home/bin/python $(INSTALL) $(TORCH_OPTIONS); \
+	  $$home/bin/python $(INSTALL) --force-reinstall --no-deps build/wheel/*.whl; \
+	  $$home/bin/python $(INSTALL) build/wheel/*.whl; \
+	  rm -rf $$home/try && mkdir $$home/try && cd $$home/try; \
+	  $$home/bin/python $(abspath tests/smoke.py); cd $(abspath .); \
+	done
+
+# The memory checker must be loaded before Python, and the C++ library with it, or exceptions that
+# other libraries throw are lost. With pytest's usual capture, the checker's report would be.
+sanitize: .venv/with-dev ## Run the engine's tests on a build that checks memory and arithmetic
+	$(call package,build/sanitize,-DCMAKE_BUILD_TYPE=Debug -DNTM_SANITIZE=$(CHECKS))
+	$(call test-package,build/sanitize,ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	  LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)",\
+	  --capture=sys)
 
 # The browser that the tests of the studio drive.
 browser:
-	@if command -v chromium >/dev/null; then :; \
-	elif [ "$$(id -u)" = 0 ] && grep -qs '^ID=debian' /etc/os-release; then \
-	  echo "Installing chromium ..."; export DEBIAN_FRONTEND=noninteractive; \
-	  apt-get -qq update && apt-get -qq install --no-install-recommends chromium >/dev/null; \
-	else echo "The tests of the studio need chromium: install it with your package manager."; fi
+	$(call program,chromium,chromium,The tests of the studio)
 
 clean: ## Remove what was built
 	@rm -rf build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

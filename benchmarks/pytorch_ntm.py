@@ -15,9 +15,11 @@ of attrs that has since been renamed; both are dealt with in memory, while it is
 import argparse
 import functools
 import importlib
+import importlib.abc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.machinery import PathFinder
 from pathlib import Path
 from statistics import median
 from types import ModuleType
@@ -58,13 +60,9 @@ def their_train(checkout: Path) -> ModuleType:
     """Their `train` module, imported under another name than this package's."""
     if not (checkout / "train.py").exists() or not (checkout / "ntm" / "aio.py").exists():
         sys.exit(f"{checkout} is not a checkout of pytorch-ntm: it lacks train.py or ntm/aio.py.")
-    with _hidden(_PACKAGES), _accepting_convert():
-        sys.path.insert(0, str(checkout))
-        sys.dont_write_bytecode = True
-        try:
-            return importlib.import_module("train")
-        finally:
-            sys.path.remove(str(checkout))
+    sys.dont_write_bytecode = True
+    with _hidden(_PACKAGES), _found_in(checkout), _accepting_convert():
+        return importlib.import_module("train")
 
 
 @contextmanager
@@ -81,6 +79,25 @@ def _hidden(packages: tuple[str, ...]) -> Iterator[None]:
         for name in loaded():
             del sys.modules[name]
         sys.modules.update(ours)
+
+
+@contextmanager
+def _found_in(folder: Path) -> Iterator[None]:
+    """Within this, packages are looked for in this folder before anybody else is asked.
+
+    On `sys.path` alone the folder would come too late: an editable install has a finder before it.
+    """
+
+    class Finder(importlib.abc.MetaPathFinder):
+        def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
+            return PathFinder.find_spec(name, path or [str(folder)], target)
+
+    finder = Finder()
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
 
 
 @contextmanager

@@ -55,7 +55,7 @@ RULES = {
         only=frozenset({"torch", "ntm.config", "ntm.common"}) | SECTION_3_MODULES,
     ),
     "the native engine shares no code with the reference": Rule(
-        files=("engine/native.py",),
+        files=tuple(f"engine/{name}.py" for name in ("native", "operators", "direct", "fused")),
         broken_by="from ntm import addressing",
         never=frozenset({"ntm.engine.reference"}) | SECTION_3_MODULES,
     ),

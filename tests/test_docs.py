@@ -4,6 +4,7 @@ import re
 import shlex
 import statistics
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -30,6 +31,13 @@ def test_derivation_of_the_backward_pass_equals_autograd() -> None:
     program = python_blocks(DOCS / "engine.md")
     assert program.count("same_as_autograd(") == 10  # the definition, and nine comparisons
     exec(compile(program, "engine.md", "exec"), {})
+
+
+def test_the_page_on_pytorch_runs() -> None:
+    program: dict[str, Any] = {}
+    exec(compile(python_blocks(DOCS / "torch.md"), "torch.md", "exec"), program)
+    assert program["features"].dtype == torch.bfloat16
+    assert program["logits"].shape == (50, 2, 8)
 
 
 def commands(text: str) -> list[list[str]]:
@@ -165,10 +173,3 @@ def test_lengths_and_batches_in_the_reproduction_guide_are_those_of_the_settings
     quick = {plan.quick_batch for e in experiments() for plan in e.networks.values()}
     assert quick == {1, experiment_of("copy").networks["lstm"].quick_batch}
     assert f"the LSTMs on batches of {max(quick)}" in page
-
-
-def test_the_page_on_pytorch_runs():
-    program = {}
-    exec(compile(python_blocks(DOCS / "torch.md"), "torch.md", "exec"), program)
-    assert program["features"].dtype == torch.bfloat16
-    assert program["logits"].shape == (50, 2, 8)

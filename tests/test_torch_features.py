@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from tests.torch_features import calls, networks, programs
+from tests.torch_features import calls, networks, programs, transforms
 from tests.torch_features.feature import CHECKS
 
 PAGE = Path(__file__).parents[1] / "docs" / "torch.md"
-FILES = (calls, networks, programs)
+FILES = (calls, networks, programs, transforms)
 REFUSALS = (RuntimeError, TypeError, ValueError)
 
 pytestmark = pytest.mark.filterwarnings(

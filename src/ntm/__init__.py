@@ -5,9 +5,8 @@ net = NTM(input_size=9, output_size=8)
 logits, state = net(x)                    # x: (time, batch, input_size)
 """
 
-import importlib
 import pkgutil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ntm.common.lazy import lazily
 
@@ -29,19 +28,15 @@ _NAMES = {
     "ntm.models.lstm": ("LSTMBaseline", "LSTMConfig"),
 }
 
-_named = lazily(__name__, _NAMES)
-
-
-def __getattr__(name: str) -> Any:
-    """A name of the package, or a module of it."""
-    return importlib.import_module(f"ntm.{name}") if name in _submodules() else _named(name)
-
-
-def __dir__() -> list[str]:
-    return [*__all__, *_submodules()]
-
 
 def _submodules() -> list[str]:
     """What `import ntm` gives access to by name, such as `ntm.pretrained`; not the command."""
     found = (module.name for module in pkgutil.iter_modules(__path__))
     return [name for name in found if name not in {"__main__", "cli"}]
+
+
+__getattr__ = lazily(__name__, _NAMES, _submodules)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *_submodules()]

@@ -2,6 +2,7 @@
 
 import math
 import re
+from typing import Any
 
 import pytest
 import torch
@@ -18,8 +19,10 @@ from tests.engine.comparison import (
     results,
     tolerances,
 )
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from ntm.cell import State
+from ntm.engine import operators
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -40,6 +43,31 @@ def test_without_gradients_the_outputs_are_the_same(name: str) -> None:
     assert torch.equal(inferred, logits)
     for part in State._fields:
         assert torch.equal(getattr(end, part), getattr(final, part)), part
+
+
+class Watching(TorchDispatchMode):
+    """Sees every operator, the native engine's among them, and counts that one's calls."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = 0
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        self.calls += function in {operators.forward, operators.backward}
+        return function(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("name", CASES)
+def test_the_operator_gives_the_bits_of_an_ordinary_call(name: str, dtype: torch.dtype) -> None:
+    direct = results(CASES[name], "native", dtype)
+    with Watching() as watching:
+        through_operator = results(CASES[name], "native", dtype)
+    assert watching.calls == 3  # forward, backward, and forward for the trace
+    for result, expected in direct.items():
+        assert torch.equal(through_operator[result], expected), result
 
 
 @st.composite

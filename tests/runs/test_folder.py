@@ -23,6 +23,23 @@ def test_a_folder_gives_back_settings_and_weights(small: Small, tmp_path: Path) 
         assert torch.equal(loaded.state_dict()[name], tensor), name
 
 
+@pytest.mark.parametrize("model", ["ntm-ff", "lstm"])
+def test_a_run_from_a_machine_with_other_devices_is_loaded_on_the_cpu(
+    small: Small, tmp_path: Path, model: str
+) -> None:
+    settings = small(model=model)
+    trained = build_model(settings)
+    run = Run.create(tmp_path, settings)
+    run.save_weights("latest", trained, {})
+    elsewhere = settings.changed({"training.device": "cuda:63"})
+    run.change_settings(elsewhere)
+    loaded, _ = Run(tmp_path).load_model()
+    for name, tensor in loaded.state_dict().items():
+        assert torch.equal(tensor, trained.state_dict()[name]), name
+    with pytest.raises(RunError, match=r"training\.device=cuda:63 cannot be used"):
+        build_model(elsewhere)
+
+
 def test_the_config_is_readable_and_has_a_format(small: Small, tmp_path: Path) -> None:
     Run.create(tmp_path, small())
     config = json.loads((tmp_path / "config.json").read_text())

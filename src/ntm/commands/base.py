@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ntm.common.text import plain
+from ntm.common.fields import as_text
 
 AXES = ("length", "repeats", "items")
 
@@ -89,4 +89,4 @@ def with_matplotlib(module: str) -> Any:
 def _readable(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4f}"
-    return f"{value:,}" if type(value) is int else plain(value)
+    return f"{value:,}" if type(value) is int else as_text(value)

@@ -95,14 +95,13 @@ def _typed_settings(options: argparse.Namespace) -> dict[str, str]:
 
 
 def _print_settings(settings: "Settings") -> None:
-    from ntm.common.fields import documentation
-    from ntm.common.text import plain
+    from ntm.common.fields import as_text, documentation
     from ntm.runs.settings import FOLLOWS_FROM_TASK, SECTIONS
 
     for section in SECTIONS:
         values = getattr(settings, section)
         rows: list[tuple[str, ...]] = [
-            (f"{section}.{name}", plain(getattr(values, name)), text)
+            (f"{section}.{name}", as_text(getattr(values, name)), text)
             for name, text in documentation(type(values)).items()
             if name not in FOLLOWS_FROM_TASK
         ]

@@ -4,8 +4,7 @@
 
 The annotation says what kind of value it is: int, float, bool, str, a Literal, a tuple of one of
 them, or one of them or None. `check_fields` refuses other values, `parsed` reads a value that
-somebody typed, and the help is the command line's. `ntm.common.text.plain` writes a value so that
-it can be typed.
+somebody typed, `as_text` writes it so that it can be typed, and the help is the command line's.
 """
 
 import math
@@ -78,6 +77,13 @@ def parsed(owner: type, section: str, name: str, text: str) -> Any:
         raise ValueError(f"{section}.{name} must be {wanted}, got {text!r}.") from error
     check_value(f"{section}.{name}", value, kind, rules)
     return value
+
+
+def as_text(value: Any) -> str:
+    """A value as somebody would type it."""
+    if isinstance(value, list | tuple):
+        return ",".join(map(as_text, value))
+    return str(value).lower() if isinstance(value, bool) or value is None else str(value)
 
 
 def described(kind: Any, rules: Rules = _NOTHING) -> str:

@@ -109,9 +109,10 @@ def load_file(path: str | Path) -> ModuleType:
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except BaseException:
+    except Exception as error:  # whatever the file provokes
         del sys.modules[name]
-        raise
+        reason = f"{type(error).__name__}: {error}".rstrip(".")
+        raise ValueError(f"{path} cannot be imported ({reason}); mend it first.") from error
     return module
 
 

@@ -72,10 +72,10 @@ class Native:
             return _through_operator(call, x, weights, state, record, record_memory)
         if keep and not record:
             logits, *final = _apply(call, x, *weights, *start)
-            return logits, call.whole(final, x), {}
+            return logits, call.whole(final, start, x.shape[1]), {}
         logits, final, tape = call.forward(x, weights, call.state(start, x.shape[1]))
         recorded = call.record(x, tape, record_memory) if record else {}
-        return logits, call.whole(final, x), recorded
+        return logits, call.whole(final, start, x.shape[1]), recorded
 
 
 class Call(NamedTuple):
@@ -100,12 +100,12 @@ class Call(NamedTuple):
         """The parts of a state that have elements: the last two are a recurrent controller's."""
         return 6 if self.config.recurrent_layers else 4
 
-    def whole(self, final: list[Tensor], x: Tensor) -> list[Tensor]:
-        """All six parts of a final state."""
-        if len(final) == 6:
-            return final
-        empty = x.new_empty(x.shape[1], 0, self.config.controller_size)
-        return [*final, empty, empty]
+    def whole(self, final: list[Tensor], start: Sequence[Tensor], batch_size: int) -> list[Tensor]:
+        """All six parts of a final state: those without elements are as at the start."""
+        rest = start[len(final) :]
+        if self.learned:
+            rest = [part.expand(batch_size, *part.shape) for part in rest]
+        return [*final, *rest]
 
     def state(self, start: Sequence[Tensor], batch_size: int) -> Sequence[Tensor]:
         """The state that every sequence starts from; `StartState.forward` is the truth."""

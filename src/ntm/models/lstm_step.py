@@ -5,7 +5,6 @@ from typing import Any, cast
 
 from torch import Tensor
 
-from ntm import engine
 from ntm.models.step import TorchStep
 from ntm.tasks import Batch
 
@@ -20,14 +19,12 @@ class BaselineStep(TorchStep):
 
     def __init__(self, model: Any, optimiser: Any) -> None:
         super().__init__(model, optimiser)
-        kind = model.start_cell
-        native = engine.choose("auto", kind.device, kind.dtype).name == "native"
-        self._fused = optimiser.fused_update if native else None
+        self._step_if_finite = optimiser.fused_step
 
     def update(self, bits: float) -> None:
         """The second part of a step, as `TwoPartStep` describes."""
-        # Autograd makes new gradients at every step, so the fused update is made anew, too.
-        if self._fused is None or not math.isfinite(bits) or not self._fused()():
+        # The fused step looks for gradients that are not finite by itself, and faster.
+        if not math.isfinite(bits) or not self._step_if_finite():
             super().update(bits)
 
     def _logits(self, batch: Batch) -> Tensor:

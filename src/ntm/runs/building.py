@@ -21,6 +21,14 @@ def build_model(settings: Settings, start: int = 0) -> Model:
     return _placed(model, training.device)
 
 
+def build_here(settings: Settings) -> Model:
+    """The network of a run that may have been trained on another machine."""
+    try:
+        return build_model(settings)
+    except RunError:
+        return build_model(settings.with_(training={"device": "cpu", "engine": "auto"}))
+
+
 def bound_backward(model: Model, settings: Settings, sequences: int) -> None:
     """Bound what flows back through a model after so many sequences of its run."""
     limit = settings.optimiser.backward_clip_after(sequences)

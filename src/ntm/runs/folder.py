@@ -21,7 +21,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors import torch as safetensors
 
 from ntm.models.family import Model
-from ntm.runs.building import build_model
+from ntm.runs.building import build_here
 from ntm.runs.errors import FolderError, RunError
 from ntm.runs.files import write_atomically
 from ntm.runs.formats import FORMAT, READABLE
@@ -79,6 +79,8 @@ class Run:
     def load_model(self, weights: Weights | None = None) -> tuple[Model, dict[str, Any]]:
         """The trained network and what is known about its weights.
 
+        It is where the run was trained or, where that cannot be used here, on the CPU.
+
         weights: "best", "latest", or None for the best if there are any and the latest otherwise.
         """
         if weights is None:
@@ -86,7 +88,7 @@ class Run:
         file = self.weights_file(weights)
         if not file.exists():
             raise RunError(f"{file} does not exist yet; train longer, or ask for other weights.")
-        model = build_model(self.settings)
+        model = build_here(self.settings)
         try:
             with safe_open(file, framework="pt") as opened:
                 facts = json.loads((opened.metadata() or {}).get("ntm", "{}"))

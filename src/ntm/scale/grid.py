@@ -24,8 +24,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ntm.common.fields import named_field
-from ntm.common.text import plain, unknown
+from ntm.common.fields import as_text, named_field
+from ntm.common.text import unknown
 from ntm.models import MODELS
 from ntm.runs import Settings
 from ntm.runs.settings import SECTIONS
@@ -135,7 +135,7 @@ def _choices(base: Settings, key: str, value: Any) -> list[Setting]:
     listed = isinstance(value, list) and not (several and not _is_nested(value))
     if value == []:
         raise ValueError(f"{key} is an empty list; without any value there is nothing to run.")
-    return [Setting(key, plain(choice), listed) for choice in (value if listed else [value])]
+    return [Setting(key, as_text(choice), listed) for choice in (value if listed else [value])]
 
 
 def _is_nested(values: Sequence[Any]) -> bool:
@@ -146,8 +146,7 @@ def _runs(
     pair: tuple[str, str], grid: Sequence[tuple[Setting, ...]], seed: Any
 ) -> Iterator[tuple[str, Settings]]:
     """The folder names and settings of one task and model, for one seed."""
-    task, model = pair
-    base = settings_for(task, model)
+    base = settings_for(*pair)
     for combination in grid:
         # Written down, because sums of floating-point numbers depend on the threads that make them.
         texts = {"training.threads": "1", "training.seed": str(seed)}
@@ -157,7 +156,9 @@ def _runs(
             for setting in combination
             if setting.listed
         ]
-        name = re.sub(r"[^\w.,=+-]", "_", "-".join([task, model, str(seed), *axes]))
+        name = re.sub(
+            r"[^\w.,=+-]", "_", "-".join([base.task.name, base.model_name, str(seed), *axes])
+        )
         try:
             settings = base.with_text(texts)
         except (TypeError, ValueError) as error:

@@ -5,7 +5,6 @@ The end of the input ends the process, and a run that is under way with a checkp
 outlive a sweep that was killed.
 """
 
-import importlib
 import json
 import os
 import queue
@@ -30,11 +29,7 @@ _PATIENCE = 20.0  # seconds for a process that was told to stop to let go of its
 
 def request_for(job: Job) -> dict[str, Any]:
     """A job as plain data, for a worker wherever it is."""
-    return {
-        "module": type(job.settings.task).__module__,
-        "settings": job.settings.to_json(),
-        "folder": str(job.folder.resolve()),
-    }
+    return {"settings": job.settings.to_json(), "folder": str(job.folder.resolve())}
 
 
 def train_request(request: Mapping[str, Any], progress: Progress) -> Facts:
@@ -44,7 +39,6 @@ def train_request(request: Mapping[str, Any], progress: Progress) -> Facts:
     """
     folder = Path(request["folder"])
     try:
-        importlib.import_module(request["module"])  # registers a task from outside the package
         settings = Settings.from_json(request["settings"])
         torch.set_num_threads(settings.training.threads or 1)
         _await_release(folder)

@@ -86,6 +86,16 @@ class GravesRMSprop(torch.optim.Optimizer):
                     self._update(parameters, group)
         return loss
 
+    def fused_step(self) -> bool:
+        """`step` by the native engine alone; False, and nothing is changed, where it cannot.
+
+        It cannot where a gradient is not finite, or tensors are not on the CPU, of one dtype and in
+        one group.
+        """
+        first, *others = self.param_groups
+        parameters = [p for p in first["params"] if p.grad is not None]
+        return not others and bool(parameters) and self._update_fused(parameters, first)
+
     def ensure_state(self) -> None:
         """Give every parameter its zero state now; without this, its first gradient does."""
         for group in self.param_groups:

@@ -5,7 +5,11 @@
 #pragma once
 
 #include "controllers.h"
+#if defined(__wasm__)
+#include "serial.h"
+#else
 #include "parallel.h"
+#endif
 
 namespace ntm::NTM_TARGET {
 
@@ -737,7 +741,8 @@ void backward(const Sizes& sizes, const Batch& batch, const Weights<T>& weights,
     for (Index p = begin; p < end; ++p) pass.give_start(room.carry, p - begin, order.sequence[p], dstart);
   });
   const WeightSums<T> sums(plan, batch.sequences, rows.total, control, dvalues, dweights);
-  Phase groups(groups_of(batch), work), weight_sums(sums.count(), sums);
+  Phase groups(groups_of(batch), work);
+  Phase weight_sums(sums.count(), sums);
   run_parallel(batch.threads, groups, weight_sums);
 }
 

@@ -267,7 +267,8 @@ double Gradients<T>::compute(Batch batch, const SequencesOf<const T*>& x, const 
   const auto work = group_work(
       batch, shop.rooms, [&](TrainingRoom<T>& room, Index begin, Index end) { step.run(room, begin, end); });
   const WeightSums<T> sums(plan, batch.sequences, rows.total, const_control, dvalues, shop.dweights);
-  Phase groups(groups_of(batch), work), weight_sums(sums.count(), sums);
+  Phase groups(groups_of(batch), work);
+  Phase weight_sums(sums.count(), sums);
   run_parallel(batch.threads, groups, weight_sums);
   shop.sum_dstart(groups_of(batch));
   return std::accumulate(shop.nats.begin(), shop.nats.end(), 0.0) / double(batch.sequences);

@@ -1,0 +1,78 @@
+// Arrays that a caller of contract.h who has none provides itself: how many elements each has, and views of them.
+#pragma once
+
+#include "contract.h"
+
+namespace ntm::NTM_TARGET {
+
+using Counts = std::vector<Index>;
+
+template <typename T>
+using Arrays = std::vector<std::vector<T>>;
+
+template <typename T>
+Arrays<T> zeros(const Counts& counts) {
+  Arrays<T> arrays;
+  for (const Index count : counts) arrays.emplace_back(count);
+  return arrays;
+}
+
+// Controller layers, heads, output; weight, then bias.
+inline Counts weight_counts(const Sizes& s) {
+  const Index reads = s.read_heads * s.width, shift = s.scalar_shift ? 1 : Index(s.shifts.size());
+  const Index gates = s.lstm ? 4 * s.units : s.units;
+  Counts counts;
+  for (Index l = 0; l < s.layers; ++l) {
+    const Index below = l == 0 ? s.inputs + reads : s.units;
+    counts.insert(counts.end(), {gates * (below + (s.lstm ? s.units : 0)), gates});
+  }
+  const Index raw = (s.read_heads + 3 * s.write_heads) * s.width + (s.read_heads + s.write_heads) * (3 + shift);
+  counts.insert(counts.end(), {raw * s.units, raw, s.outputs * (s.units + reads), s.outputs});
+  return counts;
+}
+
+// Memory, read and write weightings, reads, hidden, cell.
+inline Counts state_counts(const Sizes& s, Index sequences) {
+  const Index control = s.lstm ? s.layers * s.units : 0;
+  Counts counts = {s.locations * s.width, s.read_heads * s.locations, s.write_heads * s.locations,
+                   s.read_heads * s.width, control, control};
+  for (Index& count : counts) count *= sequences;
+  return counts;
+}
+
+// Hidden, reads, erases, adds, memory, then the nine of the read heads and of the write heads.
+inline Counts record_counts(const Sizes& s, Index rows) {
+  const Index shifts = Index(s.shifts.size()), n = s.locations;
+  Counts counts = {s.units, s.read_heads * s.width, s.write_heads * s.width, s.write_heads * s.width, n * s.width};
+  for (const Index heads : {s.read_heads, s.write_heads})
+    for (const Index size : {s.width, Index(1), Index(1), shifts, Index(1), n, n, n, n}) counts.push_back(heads * size);
+  for (Index& count : counts) count *= rows;
+  return counts;
+}
+
+template <typename Pointer, typename T>
+WeightsOf<Pointer> weights_of(Arrays<T>& a, Index layers) {
+  const auto map = [&](Index i) { return LinearOf<Pointer>{a[2 * i].data(), a[2 * i + 1].data()}; };
+  WeightsOf<Pointer> weights;
+  for (Index l = 0; l < layers; ++l) weights.controller.push_back(map(l));
+  weights.heads = map(layers);
+  weights.output = map(layers + 1);
+  return weights;
+}
+
+template <typename Pointer, typename T>
+StateOf<Pointer> state_of(Arrays<T>& a) {
+  return {a[0].data(), a[1].data(), a[2].data(), a[3].data(), a[4].data(), a[5].data()};
+}
+
+template <typename T>
+Record<T> record_of(Arrays<T>& a) {
+  const auto at = [&](Index i) { return a[i].data(); };
+  const auto heads = [&](Index i) {
+    return HeadRecord<T>{at(i),     at(i + 1), at(i + 2), at(i + 3), at(i + 4),
+                         at(i + 5), at(i + 6), at(i + 7), at(i + 8)};
+  };
+  return {at(0), at(1), at(2), at(3), at(4), heads(5), heads(14)};
+}
+
+}  // namespace ntm::NTM_TARGET

@@ -1,0 +1,164 @@
+// The kernels as WebAssembly: what ../web/engine.js calls. Numbers and addresses only.
+//
+// A network owns its arrays, and JavaScript reads and writes them where they are. Arguments are the caller's, from
+// malloc. Everything is float32, contiguous, (T, B, channels); lengths (B,) may be null.
+
+#include <cmath>
+#include <optional>
+
+#include "arrays.h"
+
+#if !defined(NTM_SIMILARITY_EPSILON) || !defined(NTM_SHARPENING_EPSILON)
+#error "Compile with the epsilons of config.py."
+#endif
+
+using namespace ntm::NTM_TARGET;
+
+namespace {
+
+// Of one kind of parameters: their gradients and what the optimiser remembers.
+struct Moments {
+  Arrays<float> gradients, squares, means, deltas;
+
+  explicit Moments(const Counts& counts)
+      : gradients(zeros<float>(counts)), squares(gradients), means(gradients), deltas(gradients) {}
+
+  bool finite() const {
+    for (const auto& gradient : gradients)
+      if (!all_finite<float>(Index(gradient.size()), gradient.data())) return false;
+    return true;
+  }
+  void update(Arrays<float>& parameters, const RMSPropSettings& settings) {
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      rmsprop<float>({Index(parameters[i].size()), parameters[i].data(), gradients[i].data(), squares[i].data(),
+                      means[i].data(), deltas[i].data()},
+                     settings);
+  }
+};
+
+struct Network {
+  Sizes sizes;
+  Arrays<float> weights, start;  // the start as parameters: weightings are logits
+  Moments weight_moments, start_moments;
+  std::optional<Gradients<float>> gradients;
+  std::vector<float> logits;
+  Arrays<float> record;
+
+  explicit Network(const Sizes& given)
+      : sizes(given),
+        weights(zeros<float>(weight_counts(given))),
+        start(zeros<float>(state_counts(given, 1))),
+        weight_moments(weight_counts(given)),
+        start_moments(state_counts(given, 1)) {}
+
+  Gradients<float>& training() {
+    if (!gradients)
+      gradients.emplace(sizes, weights_of<const float*>(weights, sizes.layers),
+                        weights_of<float*>(weight_moments.gradients, sizes.layers), state_of<const float*>(start),
+                        state_of<float*>(start_moments.gradients));
+    return *gradients;
+  }
+};
+
+SequencesOf<const float*> sequences_at(const float* data, Index sequences, Index channels) {
+  return {data, sequences * channels, channels};
+}
+
+void softmax(float* row, Index count) {
+  float largest = row[0], sum = 0;
+  for (Index i = 1; i < count; ++i) largest = std::fmax(largest, row[i]);
+  for (Index i = 0; i < count; ++i) sum += row[i] = std::exp(row[i] - largest);
+  for (Index i = 0; i < count; ++i) row[i] /= sum;
+}
+
+// The state in which every sequence of a batch starts.
+Arrays<float> starts_of(const Network& network, Index sequences) {
+  Arrays<float> starts = network.start;
+  const Index locations = network.sizes.locations;
+  for (auto* logits : {&starts[1], &starts[2]})
+    for (Index first = 0; first < Index(logits->size()); first += locations)
+      softmax(logits->data() + first, locations);
+  for (auto& part : starts) {
+    const std::vector<float> one = part;
+    for (Index b = 1; b < sequences; ++b) part.insert(part.end(), one.begin(), one.end());
+  }
+  return starts;
+}
+
+std::vector<float>& parameter(Network& network, Index i) {
+  const Index weights = Index(network.weights.size());
+  return i < weights ? network.weights[i] : network.start[i - weights];
+}
+
+}  // namespace
+
+#define EXPORT(name) extern "C" __attribute__((export_name(#name)))
+
+EXPORT(create)
+Network* create(bool lstm, int inputs, int outputs, int units, int layers, int locations, int width, int read_heads,
+                int write_heads, const int* shifts, int shift_count, bool scalar_shift) {
+  return new Network({lstm, inputs, outputs, units, layers, locations, width, read_heads, write_heads,
+                      std::vector<Index>(shifts, shifts + shift_count), scalar_shift, NTM_SIMILARITY_EPSILON,
+                      NTM_SHARPENING_EPSILON, HUGE_VAL});
+}
+
+EXPORT(destroy) void destroy(Network* network) { delete network; }
+
+// Parameters in the order of the layer's own: weights, then the start.
+EXPORT(parameter_data) float* parameter_data(Network* network, int i) { return parameter(*network, i).data(); }
+EXPORT(parameter_count) int parameter_count(Network* network, int i) { return int(parameter(*network, i).size()); }
+
+// Runs sequences from the learned start and keeps the logits (array -1) and everything the heads did.
+EXPORT(trace)
+void trace(Network* network, int steps, int sequences, const std::int64_t* lengths, const float* x) {
+  const Sizes& sizes = network->sizes;
+  const Batch batch = {steps, sequences, lengths, 1};
+  std::vector<float> tape(tape_size(sizes, steps, sequences, true));
+  Arrays<float> start = starts_of(*network, sequences), final = zeros<float>(state_counts(sizes, sequences));
+  network->logits.assign(Index(steps) * sequences * sizes.outputs, 0);
+  network->record = zeros<float>(record_counts(sizes, Index(steps) * sequences));
+  forward<float>(sizes, batch, weights_of<const float*>(network->weights, sizes.layers),
+                 sequences_at(x, sequences, sizes.inputs), state_of<const float*>(start), true, tape.data(),
+                 network->logits.data(), state_of<float*>(final));
+  record<float>(sizes, batch, tape.data(), record_of(network->record));
+}
+
+EXPORT(traced_data)
+const float* traced_data(const Network* network, int i) {
+  return i < 0 ? network->logits.data() : network->record[i].data();
+}
+
+// Bounds the gradients at every step, from the next training step on; infinity for none.
+EXPORT(clip_backward)
+void clip_backward(Network* network, double bound) {
+  if (network->sizes.backward_clip == bound) return;
+  network->sizes.backward_clip = bound;
+  network->gradients.reset();
+}
+
+// The mean cost of the sequences in nats; the gradients wait for `update`.
+EXPORT(differentiate)
+double differentiate(Network* network, int steps, int sequences, const std::int64_t* lengths, const float* x,
+                     const float* targets, const float* mask) {
+  const Sizes& sizes = network->sizes;
+  return network->training().compute({steps, sequences, lengths, 1}, sequences_at(x, sequences, sizes.inputs),
+                                     sequences_at(targets, sequences, sizes.outputs),
+                                     sequences_at(mask, sequences, 1));
+}
+
+// False, and nothing is changed, where a gradient is not finite.
+EXPORT(update)
+bool update(Network* network, double rate, double decay, double momentum, double epsilon, double clip) {
+  if (!network->weight_moments.finite() || !network->start_moments.finite()) return false;
+  const RMSPropSettings settings = {rate, decay, momentum, epsilon, clip};
+  network->weight_moments.update(network->weights, settings);
+  network->start_moments.update(network->start, settings);
+  return true;
+}
+
+// The size of a step after so many sequences, as OptimiserSettings.rate_after has it.
+EXPORT(rate_after)
+double rate_after(double rate, double halve_every, double halve_after, double sequences) {
+  if (halve_every == 0) return rate;
+  return rate * std::pow(0.5, std::fmax(0, sequences - halve_after) / halve_every);
+}

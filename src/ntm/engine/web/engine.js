@@ -1,0 +1,299 @@
+/**
+ * Neural Turing Machines in JavaScript: the native engine's kernels as WebAssembly.
+ *
+ *     const engine = await loadEngine(new URL("engine.wasm", import.meta.url));
+ *     const network = engine.network(config);
+ *     network.load(tensors);
+ *     const { outputs, read_weightings } = network.trace({ steps, sequences, inputs });
+ *     const bits = network.train({ steps, sequences, inputs, targets, mask }, { learning_rate: 1e-4 });
+ *
+ * It runs wherever WebAssembly with SIMD does: a page, a worker, node. Calls do not return before
+ * they are done, so that a page trains in a worker. Names of settings, parameters and traces are
+ * those of the Python package; arrays are float32 and row-major.
+ */
+
+import { count, parameterShapes, requireConfig, traceShapes } from "./shapes.js";
+
+/** @typedef {import("./shapes.js").Config} Config */
+
+/**
+ * Sequences, (steps, sequences, channels); lengths where some end sooner than others.
+ * @typedef {object} Inputs
+ * @property {number} steps
+ * @property {number} sequences
+ * @property {ArrayLike<number>} inputs
+ * @property {ArrayLike<number>} [lengths]
+ */
+
+/** @typedef {Inputs & { targets: ArrayLike<number>, mask: ArrayLike<number> }} Problems */
+
+/**
+ * Graves' RMSProp, with the defaults and meanings of Python's OptimiserSettings.
+ * @typedef {object} Optimiser
+ * @property {number} [learning_rate]
+ * @property {number} [halve_every]
+ * @property {number} [halve_after]
+ * @property {number} [decay]
+ * @property {number} [momentum]
+ * @property {number} [epsilon]
+ * @property {number | null} [clip]
+ * @property {number | null} [backward_clip]
+ * @property {number | null} [backward_clip_until]
+ */
+
+/** @typedef {{ shape: number[], values: Float32Array }} Tensor */
+
+// As in Python, settings follow their schedule once per block of this many sequences.
+const SMALLEST_BLOCK = 256;
+
+/** @type {Required<Optimiser>} */
+export const PAPER = Object.freeze({
+  learning_rate: 1e-4,
+  halve_every: 0,
+  halve_after: 0,
+  decay: 0.95,
+  momentum: 0.9,
+  epsilon: 1e-4,
+  clip: 10,
+  backward_clip: null,
+  backward_clip_until: null,
+});
+
+/**
+ * The engine, from the bytes of engine.wasm or from where they are.
+ * @param {URL | string | BufferSource} source
+ * @returns {Promise<Engine>}
+ */
+export async function loadEngine(source) {
+  const isAddress = source instanceof URL || typeof source === "string";
+  const bytes = isAddress ? await (await fetch(source)).arrayBuffer() : source;
+  const { instance } = await WebAssembly.instantiate(bytes, { wasi_snapshot_preview1: NO_FILES });
+  const exports = /** @type {any} */ (instance.exports);
+  exports._initialize();
+  return new Engine(exports);
+}
+
+/** The C library would like files; the kernels never write to one. */
+const NO_FILES = new Proxy({}, { get: () => () => 8 /* no such file */ });
+
+export class Engine {
+  #exports;
+
+  /** @param {any} exports what the module exports */
+  constructor(exports) {
+    this.#exports = exports;
+  }
+
+  /**
+   * A network with all parameters zero; `load` gives it others.
+   * @param {Config} config
+   * @returns {Network}
+   */
+  network(config) {
+    return new Network(this.#exports, config);
+  }
+}
+
+export class Network {
+  #exports;
+  #address;
+  #seen = 0;
+
+  /**
+   * @param {any} exports
+   * @param {Config} config
+   */
+  constructor(exports, config) {
+    requireConfig(config);
+    this.#exports = exports;
+    this.config = config;
+    /** Every parameter's shape by name, in the order of Python's `state_dict`. */
+    this.shapes = parameterShapes(config);
+    this.#address = withArguments(exports, [Int32Array.from(config.shifts)], ([shifts]) =>
+      exports.create(...sizesOf(config), shifts, config.shifts.length, config.shift_mode === "scalar"),
+    );
+  }
+
+  /** Give the memory back; the network cannot be used afterwards. */
+  free() {
+    this.#exports.destroy(this.#address);
+    this.#address = 0;
+  }
+
+  /**
+   * A copy of every parameter, by name.
+   * @returns {Record<string, Tensor>}
+   */
+  parameters() {
+    const named = Object.entries(this.shapes);
+    return Object.fromEntries(
+      named.map(([name, shape], i) => [name, { shape, values: this.#parameter(i).slice() }]),
+    );
+  }
+
+  /**
+   * Set all parameters.
+   * @param {Record<string, { values: ArrayLike<number> }>} tensors by name
+   */
+  load(tensors) {
+    Object.entries(this.shapes).forEach(([name, shape], i) => {
+      const values = tensors[name]?.values;
+      requireCount(name, values, shape);
+      this.#parameter(i).set(values);
+    });
+  }
+
+  /**
+   * Run sequences from the learned start: logits and everything every head did, by the names of
+   * Python's Trace.
+   * @param {Inputs} batch
+   * @returns {Record<string, Tensor>}
+   */
+  trace(batch) {
+    const { steps, sequences } = batch;
+    this.#withBatch(batch, {}, (lengths, inputs) =>
+      this.#exports.trace(this.#address, steps, sequences, lengths, inputs),
+    );
+    const shapes = Object.entries(traceShapes(this.config));
+    return Object.fromEntries(
+      shapes.map(([name, rest], i) => {
+        const shape = [steps, sequences, ...rest];
+        const at = this.#exports.traced_data(this.#address, i - 1); // the outputs are number -1
+        return [name, { shape, values: this.#floats(at, count(shape)).slice() }];
+      }),
+    );
+  }
+
+  /**
+   * One training step: the loss is the cross-entropy in nats, the mean over the sequences.
+   * @param {Problems} batch
+   * @param {Optimiser} [settings]
+   * @returns {number} the mean cost of these sequences before the step, in bits
+   */
+  train(batch, settings = {}) {
+    const optimiser = { ...PAPER, ...settings };
+    const { steps, sequences } = batch;
+    const block = sequences * Math.ceil(SMALLEST_BLOCK / sequences);
+    const begun = this.#seen - (this.#seen % block);
+    this.#clipBackward(optimiser, sequences, begun);
+    const channels = { targets: this.config.output_size, mask: 1 };
+    const nats = this.#withBatch(batch, channels, (...arrays) =>
+      this.#exports.differentiate(this.#address, steps, sequences, ...arrays),
+    );
+    if (!Number.isFinite(nats)) throw new RangeError(`The loss is ${nats}.`);
+    this.#update(optimiser, begun);
+    this.#seen += sequences;
+    return nats / Math.LN2;
+  }
+
+  /**
+   * @param {Required<Optimiser>} optimiser
+   * @param {number} begun sequences before this block
+   */
+  #update({ learning_rate, halve_every, halve_after, decay, momentum, epsilon, clip }, begun) {
+    const exports = this.#exports;
+    const rate = exports.rate_after(learning_rate, halve_every, halve_after, begun);
+    if (!exports.update(this.#address, rate, decay, momentum, epsilon, clip ?? Infinity))
+      throw new RangeError("A gradient is not finite; the parameters are as they were.");
+  }
+
+  /**
+   * The loss is a mean: each sequence's own gradients are smaller by the size of the batch.
+   * @param {Required<Optimiser>} optimiser
+   * @param {number} sequences in a batch
+   * @param {number} begun
+   */
+  #clipBackward({ backward_clip, backward_clip_until }, sequences, begun) {
+    const clips = backward_clip !== null && begun < (backward_clip_until ?? Infinity);
+    this.#exports.clip_backward(this.#address, clips ? backward_clip / sequences : Infinity);
+  }
+
+  /**
+   * Call with the addresses of the batch's arrays: lengths, inputs, and those named in `channels`.
+   * @template Result
+   * @param {Inputs | Problems} batch
+   * @param {Record<string, number>} channels
+   * @param {(...addresses: number[]) => Result} call
+   * @returns {Result}
+   */
+  #withBatch(batch, channels, call) {
+    const { steps, sequences, lengths } = batch;
+    const wanted = { inputs: this.config.input_size, ...channels };
+    const arrays = Object.entries(wanted).map(([name, size]) => {
+      const values = /** @type {any} */ (batch)[name];
+      requireCount(name, values, [steps, sequences, size]);
+      return Float32Array.from(values);
+    });
+    const ends = lengths ? Array.from(lengths) : Array(sequences).fill(steps);
+    requireLengths(ends, steps, sequences);
+    const all = [BigInt64Array.from(ends.map(BigInt)), ...arrays];
+    return withArguments(this.#exports, all, (addresses) => call(...addresses));
+  }
+
+  /** @param {number} i */
+  #parameter(i) {
+    const { parameter_data, parameter_count } = this.#exports;
+    return this.#floats(parameter_data(this.#address, i), parameter_count(this.#address, i));
+  }
+
+  /**
+   * A view that holds until the next call: the module's memory may move when it grows.
+   * @param {number} address
+   * @param {number} length
+   */
+  #floats(address, length) {
+    return new Float32Array(this.#exports.memory.buffer, address, length);
+  }
+}
+
+/**
+ * Copy arrays into the module for the time of a call.
+ * @template Result
+ * @param {any} exports
+ * @param {(Float32Array | Int32Array | BigInt64Array)[]} arrays
+ * @param {(addresses: number[]) => Result} call
+ * @returns {Result}
+ */
+function withArguments(exports, arrays, call) {
+  const addresses = arrays.map((array) => exports.malloc(Math.max(array.byteLength, 1)));
+  try {
+    if (addresses.includes(0)) throw new RangeError("The batch does not fit into memory.");
+    arrays.forEach((array, i) => {
+      const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+      new Uint8Array(exports.memory.buffer).set(bytes, addresses[i]);
+    });
+    return call(addresses);
+  } finally {
+    addresses.forEach((address) => exports.free(address));
+  }
+}
+
+/** @param {Config} c */
+function sizesOf(c) {
+  return [
+    ...[c.controller === "lstm", c.input_size, c.output_size, c.controller_size],
+    ...[c.controller_layers, c.memory_locations, c.memory_width, c.read_heads, c.write_heads],
+  ];
+}
+
+/**
+ * @param {string} name
+ * @param {ArrayLike<number> | undefined} values
+ * @param {number[]} shape
+ */
+function requireCount(name, values, shape) {
+  if (values?.length === count(shape)) return;
+  const found = values === undefined ? "nothing" : `${values.length} numbers`;
+  throw new RangeError(`${name} must have the shape (${shape.join(", ")}), got ${found}.`);
+}
+
+/**
+ * @param {number[]} lengths
+ * @param {number} steps
+ * @param {number} sequences
+ */
+function requireLengths(lengths, steps, sequences) {
+  requireCount("lengths", lengths, [sequences]);
+  if (lengths.every((length) => Number.isInteger(length) && 0 <= length && length <= steps)) return;
+  throw new RangeError(`lengths must be whole numbers from 0 to ${steps}, got ${lengths}.`);
+}

@@ -1,0 +1,195 @@
+"""The kernels on another processor: cross-compiled, run by an emulator, compared as at home.
+
+    make test-aarch64
+
+It needs `ziglang` (a C++ compiler for every processor, from PyPI) and `qemu-aarch64`, and is no
+part of `make test`.
+"""
+
+import math
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+import torch
+from tests.engine.cases import CASES
+from tests.engine.comparison import (
+    RUNS,
+    Case,
+    Results,
+    concrete,
+    in_float64,
+    require_equal,
+    results,
+    tolerances,
+)
+from tests.engine.test_fused import NETWORKS, TASK, block_of, network, reference
+from tests.engine.test_simd import SHARED_FLAGS, SOURCES, require_exact_functions
+from torch import Tensor
+
+from ntm.cell import State
+from ntm.config import SHARPENING_EPSILON, SIMILARITY_EPSILON
+from ntm.layer import NTM
+from ntm.tasks import Batch, cost_in_bits
+from ntm.training import GravesRMSprop
+
+HERE = Path(__file__).parent
+PRECISIONS = {torch.float32: "float", torch.float64: "double"}
+HEAD_ARRAYS = [
+    *("keys", "strengths", "gates", "shifts", "sharpness"),
+    *("content", "gated", "shifted", "weightings"),
+]
+UPDATES = 10
+OPTIMISER = {"lr": 1e-2, "decay": 0.95, "momentum": 0.9, "epsilon": 1e-4, "clip": 10.0}
+# Of a trace, these are arguments and no results.
+ARGUMENTS = {"trace shifts", "trace lengths", "trace inputs"}
+# Which axis is the batch's is settled before the kernels are called.
+CALLS = {name: case for name, case in CASES.items() if "batch_first" not in case.options}
+
+Program = Callable[..., "Answer"]
+
+
+class Answer:
+    """What the program wrote, to be read from the front."""
+
+    def __init__(self, content: bytes) -> None:
+        self._rest = content
+
+    def take(self, like: Tensor) -> Tensor:
+        """The next array, of this shape and dtype."""
+        size = like.numel() * like.itemsize
+        values, self._rest = bytearray(self._rest[:size]), self._rest[size:]
+        assert len(values) == size
+        return torch.frombuffer(values, dtype=like.dtype).view_as(like) if size else like.clone()
+
+    def end(self) -> None:
+        assert self._rest == b""
+
+
+def compiled(sources: Iterable[Path], program: Path) -> list[str]:
+    """The command that runs these sources on the emulated processor."""
+    compiler = [sys.executable, "-m", "ziglang", "c++", "-target", "aarch64-linux-gnu.2.31"]
+    flags = ["-O2", *SHARED_FLAGS, "-Wall", "-Wextra", "-Werror", "-DNTM_TARGET=baseline"]
+    subprocess.run([*compiler, *flags, f"-I{SOURCES}", *sources, "-o", program], check=True)
+    return ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", str(program)]
+
+
+@pytest.fixture(scope="module")
+def portable(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    sources = [HERE / "portable.cpp", SOURCES / "kernels.cpp"]
+    command = compiled(sources, tmp_path_factory.mktemp("aarch64") / "portable")
+
+    def run(what: str, dtype: torch.dtype, *arrays: Tensor) -> Answer:
+        content = b"".join(array.detach().contiguous().numpy().tobytes() for array in arrays)
+        words = [*command, what, PRECISIONS[dtype]]
+        return Answer(subprocess.run(words, input=content, capture_output=True, check=True).stdout)
+
+    return run
+
+
+def described(net: NTM, steps: int, lengths: Tensor) -> list[Tensor]:
+    """What the program must know before the arrays: sizes, limits and lengths."""
+    c = net.config
+    sizes = (c.input_size, c.output_size, c.controller_size, c.controller_layers)
+    memory = (c.memory_locations, c.memory_width, c.read_heads, c.write_heads)
+    shifts = (c.shift_mode == "scalar", len(c.shifts), *c.shifts)
+    limits = (SIMILARITY_EPSILON, SHARPENING_EPSILON, net.backward_clip)
+    return [
+        torch.tensor([c.controller == "lstm", *sizes, *memory, *shifts]),
+        torch.tensor(limits, dtype=torch.float64),
+        torch.tensor([steps, len(lengths), *lengths.tolist()]),
+    ]
+
+
+def emulated(portable: Program, case: Case, dtype: torch.dtype, expected: Results) -> Results:
+    """As `results`, on the other processor; `expected` tells the shapes."""
+    net, x, given = concrete(case, dtype)
+    state = given or net.initial_state(case.batch_size)
+    lengths = torch.tensor(case.lengths or (case.steps,) * case.batch_size)
+    outputs = {
+        name: like for name, like in expected.items() if name.startswith(("logits", "final"))
+    }
+    torch.manual_seed(case.seed + 2)
+    combination = [torch.randn(like.shape).to(dtype) for like in outputs.values()]
+    arrays = (*net.cell.parameters(), *state, x, *combination)
+    answer = portable("call", dtype, *described(net, case.steps, lengths), *arrays)
+    recorded = ["hidden", "reads", "erases", "adds", "memory"]
+    recorded += [f"{kind}_{name}" for kind in ("read", "write") for name in HEAD_ARRAYS]
+    weights = [f"gradient of cell.{name}" for name, _ in net.cell.named_parameters()]
+    names = [*outputs, *(f"trace {name}" for name in recorded), "gradient of x", *weights]
+    found = {name: answer.take(expected[name].to(dtype)) for name in names}
+    dstart = [answer.take(part.detach()) for part in state]
+    answer.end()
+    return found | {"trace outputs": found["logits"]} | start_gradients(net, given, state, dstart)
+
+
+def start_gradients(
+    net: NTM, given: State | None, state: State, dstate: list[Tensor]
+) -> dict[str, Tensor]:
+    """The gradients of a given state or else of the parameters that the state is made of."""
+    if given is not None:
+        names = [f"gradient of state.{name}" for name in state._fields]
+        return dict(zip(names, dstate, strict=True))
+    names = [f"gradient of start.{name}" for name, _ in net.start.named_parameters()]
+    parts = [(part, d) for part, d in zip(state, dstate, strict=True) if part.requires_grad]
+    gradients = torch.autograd.grad(
+        [part for part, _ in parts], list(net.start.parameters()), [d for _, d in parts]
+    )
+    return dict(zip(names, gradients, strict=True))
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_outputs_traces_and_gradients_are_the_references(name: str, portable: Program) -> None:
+    case = CALLS[name]
+    truth = results(case, "reference", torch.float64)
+    runs = [results(case, "reference", torch.float32, run) for run in range(RUNS)]
+    allowed = tolerances(truth, runs, case.floor)
+    expected = {name: value for name, value in truth.items() if name not in ARGUMENTS}
+    require_equal(emulated(portable, case, torch.float32, expected), expected, allowed)
+    require_equal(emulated(portable, case, torch.float64, expected), expected, in_float64(allowed))
+
+
+def trained(net: NTM, batch: Batch) -> Results:
+    """The costs of some training steps with PyTorch, in nats, and all parameters after them."""
+    optimiser, nats = GravesRMSprop(net.parameters(), **OPTIMISER), []
+    for _ in range(UPDATES):
+        optimiser.zero_grad()
+        logits, _ = net(batch.inputs, lengths=batch.lengths)
+        nats.append(cost_in_bits(logits, batch).mean() * math.log(2))
+        nats[-1].backward()
+        optimiser.step()
+    parameters = {name: parameter.detach() for name, parameter in net.named_parameters()}
+    return {"nats": torch.stack(nats).detach().double(), **parameters}
+
+
+def trained_elsewhere(portable: Program, net: NTM, batch: Batch, expected: Results) -> Results:
+    weights, start = dict(net.cell.named_parameters()), dict(net.start.named_parameters())
+    optimiser = torch.tensor(list(OPTIMISER.values()), dtype=torch.float64)
+    header = described(net, len(batch.inputs), batch.lengths)
+    blocks = (batch.inputs, batch.targets, batch.mask)
+    arrays = (torch.tensor(UPDATES), optimiser, *weights.values(), *start.values(), *blocks)
+    answer = portable("train", batch.inputs.dtype, *header, *arrays)
+    found = {"nats": answer.take(expected["nats"])}
+    for part, parameters in (("cell", weights), ("start", start)):
+        found |= {f"{part}.{name}": answer.take(like.detach()) for name, like in parameters.items()}
+    answer.end()
+    return found
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_training_steps_are_the_references(name: str, portable: Program) -> None:
+    options = NETWORKS[name]
+    single, double = (block_of(TASK, dtype).narrow(7, 12) for dtype in PRECISIONS)
+    truth = trained(reference(options, torch.float64), double)
+    runs = [trained(reference(options, torch.float32, run), single) for run in range(RUNS)]
+    allowed = tolerances(truth, runs)
+    found = trained_elsewhere(portable, network(options, torch.float32), single, truth)
+    require_equal(found, truth, allowed)
+    found = trained_elsewhere(portable, network(options, torch.float64), double, truth)
+    require_equal(found, truth, in_float64(allowed))
+
+
+def test_the_functions_are_exact_to_their_last_digit(tmp_path: Path) -> None:
+    require_exact_functions(compiled([HERE / "simd_accuracy.cpp"], tmp_path / "simd_accuracy"))

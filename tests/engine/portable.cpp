@@ -1,0 +1,139 @@
+// The functions of contract.h as a program, for processors that Python is not on: arrays come in on standard input
+// and results go out on standard output, in the order in which portable.py writes and reads them.
+//
+//   portable call|train float|double
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "arrays.h"
+
+namespace ntm::NTM_TARGET {
+namespace {
+
+void require(bool there, const char* what) {
+  if (there) return;
+  std::fprintf(stderr, "portable: %s\n", what);
+  std::exit(1);
+}
+
+template <typename V>
+std::vector<V> take(Index count) {
+  std::vector<V> values(count);
+  require(Index(std::fread(values.data(), sizeof(V), count, stdin)) == count, "the input ends too early");
+  return values;
+}
+
+template <typename V>
+void give(const std::vector<V>& values) {
+  require(std::fwrite(values.data(), sizeof(V), values.size(), stdout) == values.size(), "cannot write the results");
+}
+
+Index next() { return take<Index>(1)[0]; }
+
+Sizes take_sizes() {
+  Sizes sizes;
+  sizes.lstm = next();
+  for (Index Sizes::*one : {&Sizes::inputs, &Sizes::outputs, &Sizes::units, &Sizes::layers, &Sizes::locations,
+                            &Sizes::width, &Sizes::read_heads, &Sizes::write_heads})
+    sizes.*one = next();
+  sizes.scalar_shift = next();
+  sizes.shifts = take<Index>(next());
+  const std::vector<double> limits = take<double>(3);
+  sizes.similarity_epsilon = limits[0], sizes.sharpening_epsilon = limits[1], sizes.backward_clip = limits[2];
+  return sizes;
+}
+
+template <typename T>
+Arrays<T> take_all(const Counts& counts) {
+  Arrays<T> arrays;
+  for (const Index count : counts) arrays.push_back(take<T>(count));
+  return arrays;
+}
+
+template <typename T>
+void give_all(const Arrays<T>& arrays) {
+  for (const auto& array : arrays) give(array);
+}
+
+struct Call {
+  Sizes sizes = take_sizes();
+  Index steps = next(), sequences = next();
+  std::vector<std::int64_t> lengths = take<std::int64_t>(sequences);
+  Batch batch = {steps, sequences, lengths.data(), 2};
+  Index rows = steps * sequences;
+};
+
+// Forward, record and backward.
+template <typename T>
+void call() {
+  const Call c;
+  const Counts weight_sizes = weight_counts(c.sizes), state_sizes = state_counts(c.sizes, c.sequences);
+  Arrays<T> weights = take_all<T>(weight_sizes), start = take_all<T>(state_sizes);
+  const std::vector<T> x = take<T>(c.rows * c.sizes.inputs), dlogits = take<T>(c.rows * c.sizes.outputs);
+  Arrays<T> dfinal = take_all<T>(state_sizes);
+  Arrays<T> final = zeros<T>(state_sizes), dweights = zeros<T>(weight_sizes), dstart = zeros<T>(state_sizes);
+  Arrays<T> a = zeros<T>(record_counts(c.sizes, c.rows));
+  std::vector<T> tape(tape_size(c.sizes, c.steps, c.sequences, true)), logits(c.rows * c.sizes.outputs), dx(x.size());
+
+  const Weights<T> maps = weights_of<const T*>(weights, c.sizes.layers);
+  forward<T>(c.sizes, c.batch, maps, {x.data(), c.sequences * c.sizes.inputs, c.sizes.inputs},
+             state_of<const T*>(start), true, tape.data(), logits.data(), state_of<T*>(final));
+  record<T>(c.sizes, c.batch, tape.data(), record_of(a));
+  backward<T>(c.sizes, c.batch, maps, tape.data(), dlogits.data(), state_of<const T*>(dfinal), dx.data(),
+              weights_of<T*>(dweights, c.sizes.layers), state_of<T*>(dstart));
+  give(logits);
+  for (const auto* arrays : {&final, &a}) give_all(*arrays);
+  give(dx);
+  for (const auto* arrays : {&dweights, &dstart}) give_all(*arrays);
+}
+
+// Training steps on one batch: the cost of each, then the parameters.
+template <typename T>
+void train() {
+  const Call c;
+  const Index updates = next();
+  const std::vector<double> s = take<double>(5);
+  const RMSPropSettings settings = {s[0], s[1], s[2], s[3], s[4]};
+  const Counts weight_sizes = weight_counts(c.sizes), start_sizes = state_counts(c.sizes, 1);
+  Arrays<T> weights = take_all<T>(weight_sizes), start = take_all<T>(start_sizes);
+  const std::vector<T> x = take<T>(c.rows * c.sizes.inputs), targets = take<T>(c.rows * c.sizes.outputs);
+  const std::vector<T> mask = take<T>(c.rows);
+  Arrays<T> dweights = zeros<T>(weight_sizes), dstart = zeros<T>(start_sizes);
+  Gradients<T> gradients(c.sizes, weights_of<const T*>(weights, c.sizes.layers),
+                         weights_of<T*>(dweights, c.sizes.layers), state_of<const T*>(start), state_of<T*>(dstart));
+  std::vector<double> nats;
+  Arrays<T> squares[2] = {zeros<T>(weight_sizes), zeros<T>(start_sizes)}, means[2] = {squares[0], squares[1]};
+  Arrays<T> deltas[2] = {squares[0], squares[1]};
+  for (Index update = 0; update < updates; ++update) {
+    nats.push_back(gradients.compute(c.batch, {x.data(), c.sequences * c.sizes.inputs, c.sizes.inputs},
+                                     {targets.data(), c.sequences * c.sizes.outputs, c.sizes.outputs},
+                                     {mask.data(), c.sequences, 1}));
+    for (const Index kind : {0, 1}) {
+      Arrays<T>&parameters = kind ? start : weights, &slopes = kind ? dstart : dweights;
+      for (std::size_t i = 0; i < parameters.size(); ++i)
+        rmsprop<T>({Index(parameters[i].size()), parameters[i].data(), slopes[i].data(), squares[kind][i].data(),
+                    means[kind][i].data(), deltas[kind][i].data()},
+                   settings);
+    }
+  }
+  give(nats);
+  give_all(weights);
+  give_all(start);
+}
+
+}  // namespace
+}  // namespace ntm::NTM_TARGET
+
+int main(int count, char** words) {
+  using namespace ntm::NTM_TARGET;
+  require(count == 3, "usage: portable call|train float|double");
+  const bool trains = !std::strcmp(words[1], "train"), doubles = !std::strcmp(words[2], "double");
+  if (trains) {
+    doubles ? train<double>() : train<float>();
+  } else {
+    doubles ? call<double>() : call<float>();
+  }
+}

@@ -1,0 +1,73 @@
+"""The engine in a worker of a real browser does what it does in node."""
+
+import json
+import shutil
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from playwright.sync_api import sync_playwright
+from tests.web.test_engine import WEB, answer_to, described, problems, request_about
+
+from ntm.runs import Stream, build_model
+from ntm.tasks import Copy
+from ntm.training import paper_settings
+
+# As answer.mjs, by messages.
+WORKER = """
+import { loadEngine } from "ADDRESS/engine.js";
+onmessage = async ({ data: { config, parameters, batches, trace } }) => {
+  const network = (await loadEngine("ADDRESS/engine.wasm")).network(config);
+  network.load(parameters);
+  const bits = batches.map((batch) => network.train(batch));
+  const results = { bits, trace: network.trace(trace), parameters: network.parameters() };
+  const plain = (_, value) => (value instanceof Float32Array ? Array.from(value) : value);
+  postMessage(JSON.stringify(results, plain));
+};
+"""
+ASK = """([code, request]) => new Promise((resolve, reject) => {
+  const blob = new Blob([code], { type: "text/javascript" });
+  const worker = new Worker(URL.createObjectURL(blob), { type: "module" });
+  worker.onmessage = ({ data }) => resolve(data);
+  worker.onerror = ({ message }) => reject(new Error(message ?? "the worker does not start"));
+  worker.postMessage(request);
+})"""
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """A web server that keeps no log."""
+
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=WEB))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_browsers_worker_traces_and_trains_as_node_does(address: str) -> None:
+    block = Stream(Copy(), seed=1, batch_size=1).block(0)
+    batches = [problems(block.narrow(i, i + 4)) for i in range(0, 80, 4)]
+    net = build_model(paper_settings("copy", "ntm-lstm"))
+    trace = described(block.inputs[:, :2], block.lengths[:2])
+    request = request_about(net, batches=batches, trace=trace)
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    assert chromium, "This needs chromium; `make browser` installs it."
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.goto(address)
+        found = json.loads(page.evaluate(ASK, [WORKER.replace("ADDRESS", address), request]))
+        browser.close()
+    expected = answer_to(request)
+    for name in ("bits", "trace", "parameters"):
+        assert found[name] == expected[name], name
