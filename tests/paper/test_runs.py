@@ -36,7 +36,7 @@ def test_full_runs_are_those_of_ntm_train_but_for_the_seed() -> None:
     runs = full_runs(select(["copy"], ["ntm-lstm"]), seeds=3)
     assert [settings.training.seed for settings in runs] == [0, 1, 2]
     for settings in runs:
-        assert settings.changed({"training.seed": "1"}) == settings_for("copy", "ntm-lstm")
+        assert settings.with_text({"training.seed": "1"}) == settings_for("copy", "ntm-lstm")
 
 
 def test_quick_runs_are_the_papers_networks_trained_no_longer() -> None:

@@ -23,7 +23,7 @@ def small_settings(task: str, model: str, seed: int = 0, **training: object) -> 
         changes |= {"model.read_heads": "1", "model.write_heads": "1"}
         changes |= {"model.controller_layers": "1"}
     typed = {f"training.{name}": str(value) for name, value in training.items()}
-    return settings_for(task, model).changed(changes | typed | {"training.seed": str(seed)})
+    return settings_for(task, model).with_text(changes | typed | {"training.seed": str(seed)})
 
 
 def untrained_run(folder: Path, task: str, model: str, seed: int = 0) -> Run:
@@ -75,7 +75,7 @@ def made_up_record(
     }
     return Record(
         f"{task}-{model}-{seed}",
-        settings_for(task, model).changed(typed),
+        settings_for(task, model).with_text(typed),
         LearningCurve(x, y, x / 100),
         evaluation,
         None,

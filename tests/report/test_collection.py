@@ -62,7 +62,7 @@ def test_what_is_up_to_date_is_not_done_again(make_run: MakeRun, tmp_path: Path)
     again = stamps(out)
     assert {name for name in [*measured, *figures] if again[name] != first[name]} == set()
 
-    network = build_model(runs[1].settings.changed({"training.seed": "9"}))
+    network = build_model(runs[1].settings.with_text({"training.seed": "9"}))
     runs[1].save_weights("best", network, {"sequences": 2500})
     collected(runs, out)
     changed = {name for name, stamp in stamps(out).items() if stamp != again[name]}

@@ -105,7 +105,7 @@ def test_the_command_makes_the_very_settings(
 
 @pytest.mark.parametrize("changes", [{}, FAST, {"training.sequences": "700"}])
 def test_so_does_the_command_of_the_papers_protocol(changes: dict[str, str]) -> None:
-    wanted = paper_settings("ngrams", "ntm-ff").changed(changes | {"training.seed": "3"})
+    wanted = paper_settings("ngrams", "ntm-ff").with_text(changes | {"training.seed": "3"})
     (group,) = grouped([replace(made_up_record("ngrams"), settings=wanted)], "ngrams")
     _, *arguments = shlex.split(group.command.replace("--seed S", "--seed 3"))
     assert requested(make_parser().parse_args(arguments))[0] == wanted

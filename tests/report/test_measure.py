@@ -38,7 +38,7 @@ def test_every_case_is_what_ntm_eval_measures(make_run: MakeRun, task: str) -> N
 
 def test_best_and_latest_weights_are_told_apart(make_run: MakeRun) -> None:
     run = make_run()
-    other = build_model(run.settings.changed({"training.seed": "5"}))
+    other = build_model(run.settings.with_text({"training.seed": "5"}))
     run.save_weights("latest", other, {"sequences": 3000})
     measured = evaluate_run(run, EFFORT, quietly)
     assert (measured["best"]["sequences"], measured["latest"]["sequences"]) == (2000, 3000)

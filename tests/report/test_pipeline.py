@@ -106,7 +106,7 @@ def test_networks_that_have_runs_are_not_trained(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("few_figures")
 def test_a_run_that_fails_is_reported_with_the_others(tmp_path: Path) -> None:
     good = small_settings("copy", "lstm", sequences=40)
-    bad = small_settings("copy", "ntm-ff", sequences=40).changed(
+    bad = small_settings("copy", "ntm-ff", sequences=40).with_text(
         {"training.device": "no-such-device"}
     )
     results, failures = reproduce([good, bad], tmp_path, effort=Effort(2, 4), workers=1)
@@ -120,6 +120,6 @@ def test_a_run_that_fails_is_reported_with_the_others(tmp_path: Path) -> None:
 def test_other_settings_in_the_same_folder_are_refused(tmp_path: Path) -> None:
     first = small_settings("copy", "lstm", sequences=40)
     reproduce([first], tmp_path, effort=Effort(2, 4), workers=1)
-    other = first.changed({"optimiser.learning_rate": "0.5"})
+    other = first.with_text({"optimiser.learning_rate": "0.5"})
     with pytest.raises(ValueError, match=r"optimiser.learning_rate is 3e-05 in .* and 0.5 now"):
         reproduce([other], tmp_path, effort=Effort(2, 4), workers=1)

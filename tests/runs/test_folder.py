@@ -31,7 +31,7 @@ def test_a_run_from_a_machine_with_other_devices_is_loaded_on_the_cpu(
     trained = build_model(settings)
     run = Run.create(tmp_path, settings)
     run.save_weights("latest", trained, {})
-    elsewhere = settings.changed({"training.device": "cuda:63"})
+    elsewhere = settings.with_text({"training.device": "cuda:63"})
     run.change_settings(elsewhere)
     loaded, _ = Run(tmp_path).load_model()
     for name, tensor in loaded.state_dict().items():

@@ -3,10 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import torch
-from safetensors.torch import load_file
-
-from ntm.runs import Run, checkpoints, read_metrics
 from ntm.scale import Job
 from ntm.scale.grid import jobs_of
 
@@ -56,30 +52,3 @@ def eight_jobs(folder: Path) -> list[Job]:
 def long_jobs(folder: Path) -> list[Job]:
     """Two runs that last for seconds, so that there is time to kill something."""
     return small_jobs(folder, seeds=[1, 2], **LONG_RUN)
-
-
-def curve(folder: Path) -> list[dict[str, Any]]:
-    times = {"seconds", "sequences_per_second"}
-    lines = read_metrics(folder / "metrics.jsonl")
-    return [{k: v for k, v in line.items() if k not in times} for line in lines]
-
-
-def tensors(folder: Path) -> dict[str, torch.Tensor]:
-    newest, problems = checkpoints.load_newest(folder / "checkpoint")
-    assert newest is not None
-    assert problems == []
-    found = dict(newest.tensors)
-    for name in ("model", "best"):
-        stored = load_file(folder / f"{name}.safetensors")
-        found |= {f"{name}.safetensors {key}": tensor for key, tensor in stored.items()}
-    return found
-
-
-def assert_same_run(left: Path, right: Path) -> None:
-    """Settings, curve, weights and optimiser are equal to the bit."""
-    assert Run(left).settings == Run(right).settings
-    assert curve(left) == curve(right)
-    ours, theirs = tensors(left), tensors(right)
-    assert ours.keys() == theirs.keys()
-    for name, tensor in ours.items():
-        assert torch.equal(tensor, theirs[name]), f"{left.name}: {name}"

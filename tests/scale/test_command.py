@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from tests.scale.runs import LONG, assert_same_run, long_jobs, small_jobs
+from tests.same_run import assert_same_run
+from tests.scale.runs import LONG, long_jobs, small_jobs
 
 from ntm.cli import main
 from ntm.scale import Job

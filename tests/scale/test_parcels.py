@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from tests.scale.runs import assert_same_run, small_jobs
+from tests.same_run import assert_same_run
+from tests.scale.runs import small_jobs
 
 from ntm.scale import Job
 from ntm.scale.parcels import newest_record, pack, unpack

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.scale.runs import LONG, assert_same_run, eight_jobs, long_jobs, small_jobs
+from tests.same_run import assert_same_run
+from tests.scale.runs import LONG, eight_jobs, long_jobs, small_jobs
 
 from ntm.runs import checkpoints, read_metrics
 from ntm.runs.metrics import Line

@@ -20,7 +20,7 @@ def make_run(path: Path, task: str = "copy", model: str = "ntm-ff", **changes: o
     """The folder of a run that was stopped half-way, as training leaves it."""
     texts = {"training.sequences": "100", **(SMALL_LSTM if model == "lstm" else SMALL)}
     texts |= {name.replace("__", "."): str(value) for name, value in changes.items()}
-    settings = paper_settings(task, model).changed(texts)
+    settings = paper_settings(task, model).with_text(texts)
     run = Run.create(path, settings)
     run.save_weights("best", build_model(settings), {"sequences": 40, "validation_bits": 1.5})
     write_metrics(run.metrics, (20, 3.5), (40, 1.25))

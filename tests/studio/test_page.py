@@ -43,7 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     runs = tmp_path_factory.mktemp("runs")
     for name, model in (("playing", "ntm-ff"), ("going-on", "ntm-ff"), ("baseline", "lstm")):
         sizes = {"model.hidden_size": "5"} if model == "lstm" else SMALL
-        settings = paper_settings("copy", model).changed(sizes | {"task.bits": "3"})
+        settings = paper_settings("copy", model).with_text(sizes | {"task.bits": "3"})
         run = Run.create(runs / name, settings)
         run.save_weights("best", build_model(settings), {"sequences": 40, "validation_bits": 1.5})
         report(run, 1000, 9.5)

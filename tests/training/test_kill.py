@@ -5,13 +5,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
-import torch
-from safetensors.torch import load_file
+from tests.same_run import assert_same_run
 
-from ntm.runs import checkpoints, read_metrics
+from ntm.runs import read_metrics
 
 SETTINGS = {
     "training.sequences": 600,
@@ -34,25 +32,6 @@ def command(folder: Path) -> list[str]:
     options = [text for key, value in changes.items() for text in ("--set", f"{key}={value}")]
     start = [sys.executable, "-m", "ntm", "train", "copy", "--model", "lstm"]
     return [*start, *options, "--run", str(folder), "--resume"]
-
-
-def curve(folder: Path) -> list[dict[str, Any]]:
-    times = {"seconds", "sequences_per_second"}
-    lines = read_metrics(folder / "metrics.jsonl")
-    return [{k: v for k, v in line.items() if k not in times} for line in lines]
-
-
-def tensors(folder: Path) -> dict[str, torch.Tensor]:
-    newest, problems = checkpoints.load_newest(folder / "checkpoint")
-    assert newest is not None
-    assert problems == []
-    assert newest.values["sequences"] == SETTINGS["training.sequences"]
-    best = load_file(folder / "best.safetensors")
-    return (
-        newest.tensors
-        | load_file(folder / "model.safetensors")
-        | {f"best:{k}": v for k, v in best.items()}
-    )
 
 
 def kill_while_training(folder: Path, moment: float) -> bool:
@@ -78,10 +57,6 @@ def test_a_run_that_was_killed_ends_with_the_same_bits(
     assert kills >= 2
     done = subprocess.run(command(killed), check=True, capture_output=True, text=True)
     assert f"Finished after {sequences:,} sequences" in done.stdout
-    assert curve(killed) == curve(whole)
-    ours, theirs = tensors(killed), tensors(whole)
-    assert ours.keys() == theirs.keys()
-    for name, tensor in ours.items():
-        assert torch.equal(tensor, theirs[name]), name
+    assert_same_run(killed, whole)
     seconds = [line["seconds"] for line in read_metrics(killed / "metrics.jsonl")]
     assert seconds == sorted(seconds)

@@ -5,11 +5,11 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pytest
 import torch
-from safetensors.torch import load_file
+from tests.same_run import assert_same_run, curve, everything
 
 from ntm.runs import (
     FolderError,
@@ -19,7 +19,6 @@ from ntm.runs import (
     Stream,
     block_generator,
     build_model,
-    checkpoints,
     read_metrics,
 )
 from ntm.tasks import TASKS, Batch, Copy, cost_in_bits, register
@@ -27,33 +26,6 @@ from ntm.training import GravesRMSprop, Result, train
 from ntm.training.progress import Silent, Status
 
 Small = Callable[..., Settings]
-TIMES = {"seconds", "sequences_per_second"}
-
-
-def curve(folder: Path) -> list[dict[str, Any]]:
-    """The metrics without what depends on the clock."""
-    lines = read_metrics(folder / "metrics.jsonl")
-    return [{k: v for k, v in line.items() if k not in TIMES} for line in lines]
-
-
-def everything(folder: Path) -> dict[str, torch.Tensor]:
-    """All tensors that a run left: newest, best, optimiser."""
-    newest, problems = checkpoints.load_newest(folder / "checkpoint")
-    assert newest is not None
-    assert problems == []
-    files = {name: load_file(folder / f"{name}.safetensors") for name in ("model", "best")}
-    named = {
-        f"{f}:{name}": tensor for f, tensors in files.items() for name, tensor in tensors.items()
-    }
-    return newest.tensors | named
-
-
-def assert_same_run(left: Path, right: Path) -> None:
-    assert curve(left) == curve(right)
-    ours, theirs = everything(left), everything(right)
-    assert ours.keys() == theirs.keys()
-    for name, tensor in ours.items():
-        assert torch.equal(tensor, theirs[name]), name
 
 
 def by_hand(settings: Settings) -> tuple[torch.nn.Module, list[float]]:

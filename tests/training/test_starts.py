@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file
-from tests.training.test_loop import assert_same_run
+from tests.same_run import assert_same_run
 
 from ntm.runs import Run, Settings, TrainingSettings, build_model, read_metrics
 from ntm.training import begin, train

@@ -266,8 +266,8 @@ def measure_overhead(effort: BenchEffort, note: Note) -> list[Overhead]:
     for network in COPY:
         note(f"ntm train {network}")
         changes = {"training.sequences": str(effort.sequences), "training.engine": "native"}
-        settings = paper_settings(*network).changed(changes)
-        measured_run(settings.changed({"training.sequences": "1"}))  # torch loads parts on demand
+        settings = paper_settings(*network).with_text(changes)
+        measured_run(settings.with_text({"training.sequences": "1"}))  # torch loads parts on demand
         runs = [measured_run(settings) for _ in range(effort.runs)]
         rows.append(Overhead.of(*network, effort.sequences, runs))
     return rows

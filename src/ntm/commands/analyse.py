@@ -2,10 +2,9 @@
 
 import argparse
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ntm.commands.base import add_json, reading_arguments
+from ntm.commands.base import add_json, add_sequences, reading_arguments
 
 if TYPE_CHECKING:
     from ntm.evaluation import Evaluation
@@ -15,10 +14,7 @@ HELP = "What the heads of a trained network do"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `ntm analyse`."""
-    add = parser.add_argument
-    add("run", type=Path, metavar="DIR", help="run folder of a network with memory")
-    add("--sequences", type=int, default=200, help="how many sequences (default: 200)")
-    add("--seed", type=int, default=1, help="decides the sequences (default: 1)")
+    add_sequences(parser, "run folder of a network with memory", 200)
     add_json(parser)
 
 

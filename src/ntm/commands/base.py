@@ -5,6 +5,7 @@ import importlib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from ntm.common.fields import as_text
@@ -28,6 +29,14 @@ def reading_arguments() -> Iterator[None]:
 def add_json(parser: argparse.ArgumentParser) -> None:
     """The option --json."""
     parser.add_argument("--json", action="store_true", help="print nothing but JSON")
+
+
+def add_sequences(parser: argparse.ArgumentParser, run: str, sequences: int) -> None:
+    """A run, and how many fresh sequences it is given."""
+    add = parser.add_argument
+    add("run", type=Path, metavar="DIR", help=run)
+    add("--sequences", type=int, default=sequences, help=f"how many (default: {sequences})")
+    add("--seed", type=int, default=1, help="decides the sequences (default: 1)")
 
 
 def add_axes(parser: argparse.ArgumentParser) -> None:

@@ -1,11 +1,11 @@
 """ntm eval: measure a trained network on fresh sequences."""
 
 import argparse
-from pathlib import Path
 
 from ntm.commands.base import (
     add_axes,
     add_json,
+    add_sequences,
     axes_given,
     print_facts,
     reading_arguments,
@@ -17,11 +17,9 @@ HELP = "Measure a trained network on fresh sequences"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `ntm eval`."""
-    add = parser.add_argument
-    add("run", type=Path, metavar="DIR", help="run folder")
-    add("--sequences", type=int, default=1000, help="how many sequences (default: 1000)")
-    add("--seed", type=int, default=1, help="decides the sequences (default: 1)")
-    add("--batch-size", type=int, default=100, help="sequences to run at a time (default: 100)")
+    add_sequences(parser, "run folder", 1000)
+    text = "sequences to run at a time (default: 100)"
+    parser.add_argument("--batch-size", type=int, default=100, help=text)
     add_axes(parser)
     weights = parser.add_mutually_exclusive_group()
     for name, text in (("best", "the best weights (the default)"), ("latest", "the newest")):

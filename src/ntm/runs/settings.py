@@ -200,8 +200,6 @@ class Settings:
             sections.setdefault(section, {})[name] = value
         return self.with_(**sections)
 
-    changed = with_text
-
     def flat(self) -> dict[str, Any]:
         """All of it as `section.key` and value, without what follows from the task."""
         data = self.to_json()

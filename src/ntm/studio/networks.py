@@ -174,7 +174,7 @@ def _facts(file: Path, config: ModelConfig) -> dict[str, Any]:
 def _loaded(run: Run, file: Path) -> Model:
     """The weights of a file of a run, on the CPU whatever they were trained on."""
     here = Run(run.path)
-    here.settings = here.settings.changed({"training.device": "cpu", "training.engine": "auto"})
+    here.settings = here.settings.with_text({"training.device": "cpu", "training.engine": "auto"})
     return here.load_model("best" if file.stem == "best" else "latest")[0]
 
 

@@ -1,8 +1,12 @@
 """`train`: a run from its settings, with everything that a run has.
 
-settings = paper_settings("copy", "ntm-ff")
-result = train(settings, run="runs/copy", progress=make_progress())
-logits, _ = result.model(x)
+    settings = paper_settings("copy", "ntm-ff")
+    result = train(settings, run="runs/copy", progress=make_progress())
+    logits, _ = result.model(x)
+
+SIGINT and SIGTERM end a run with a checkpoint. A loss or gradient that is not finite ends it with a
+RunError, the last checkpoint as it was. In processes that torchrun started, all of which call this,
+they train together; one of them keeps the folder, shows progress and has observers.
 """
 
 from collections.abc import Iterable
@@ -42,15 +46,9 @@ def train(
     """Train a model from start to end, or from where an earlier call stopped.
 
     run: a folder for config, metrics, weights and checkpoints; None keeps nothing on disk.
-    resume: go on from the folder's checkpoint, if there is one; else the folder must be new.
+    resume: continue from the folder's checkpoint, if there is one; else the folder must be new.
     progress: where to show progress; nothing is shown by default.
     observers: what else is to be told about the run; see `ntm.training.Observer`.
-
-    SIGINT and SIGTERM end the run with a checkpoint. A loss or gradient that is not finite ends it
-    with a RunError, the last checkpoint as it was.
-
-    In processes that torchrun started, all of which call this, they train together; one of them
-    keeps the folder, shows progress and has observers.
     """
     progress = progress or Silent()
     with ExitStack() as stack:
@@ -66,17 +64,14 @@ def train(
             folder.change_settings(settings)
         shown = progress if ranks.leads else Silent()
         state = _begin(settings, model, folder, shown, ranks)
-        watching = [
-            *_observers(settings, state, folder, shown),
-            *(observers if ranks.leads else ()),
-        ]
+        watching = _observers(settings, state, folder, shown)
+        watching += observers if ranks.leads else ()
         for observer in watching:
             stack.callback(observer.close)
         trainer = Trainer(settings, state, folder, ranks, watching)
         stack.enter_context(calling_on_signals(trainer.clock.interrupt, patient=ranks.size > 1))
         result = trainer.run()
-        # Who leaves while another is still writing makes torchrun end that one.
-        ranks.meet()
+        ranks.meet()  # who leaves while another is still writing makes torchrun end that one
         return result
 
 
