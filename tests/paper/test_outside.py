@@ -81,6 +81,12 @@ def test_it_is_in_figures_and_results(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("reverse")
+def test_without_an_experiment_it_is_reproduced_if_it_is_named() -> None:
+    assert ("reverse", "ntm-ff") not in select()
+    assert select(["reverse", "copy"], ["lstm"]) == [("copy", "lstm"), ("reverse", "lstm")]
+
+
+@pytest.mark.usefixtures("reverse")
 def test_without_an_experiment_it_gets_curves_memory_use_and_an_analysis(
     run: Run, tmp_path: Path
 ) -> None:

@@ -81,7 +81,7 @@ def test_models_are_named_by_their_owners_alone(name: str) -> None:
     assert broken(name, lambda source: named(source, models)) == {}
 
 
-@pytest.mark.parametrize("name", parts_but(TASK_OWNERS, ("studio",)))
+@pytest.mark.parametrize("name", parts_but(TASK_OWNERS, ()))
 def test_nobody_else_asks_what_class_a_task_has(name: str) -> None:
     assert broken(name, imported_classes) == {}
 

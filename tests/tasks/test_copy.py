@@ -48,13 +48,8 @@ def test_every_sequence_is_answered_as_a_slow_reader_would(
     batch_size: int,
     seed: int,
 ) -> None:
-    task = Copy(
-        bits=bits,
-        min_length=lengths[0],
-        max_length=lengths[1],
-        start_delimiter=start_delimiter,
-        end_marker=end_marker,
-    )
+    ranges = {"min_length": lengths[0], "max_length": lengths[1]}
+    task = Copy(bits=bits, **ranges, start_delimiter=start_delimiter, end_marker=end_marker)
     batch = task.sample(batch_size, torch.Generator().manual_seed(seed))
     for index in range(batch_size):
         length = int(batch.lengths[index])

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ntm.common.text import unknown
 from ntm.models import MODELS, family
 from ntm.models.family import ModelConfig
 from ntm.paper.experiment import Experiment, Plan, Widths
@@ -74,11 +73,12 @@ def settings_for(task: str | Task, model: str = "ntm-ff") -> Settings:
 def select(
     tasks: Iterable[str] | None = None, models: Iterable[str] | None = None
 ) -> list[tuple[str, str]]:
-    """Tasks and models of the experiments, in their order; None means all."""
-    tasks = None if tasks is None else [TASKS.find(task).name for task in tasks]
-    models = None if models is None else [family(model).name for model in models]
-    chosen = _known("task with an experiment", tasks, [e.task for e in experiments()])
-    return [(task, model) for task in chosen for model in _known("model", models, MODELS)]
+    """Tasks and models in the order of the experiments; None means all that have one."""
+    known = [experiment.task for experiment in experiments()]
+    chosen = known if tasks is None else [TASKS.find(task).name for task in tasks]
+    kinds = list(MODELS) if models is None else [family(model).name for model in models]
+    ordered = dict.fromkeys([*known, *chosen])
+    return [(task, kind) for task in ordered if task in chosen for kind in MODELS if kind in kinds]
 
 
 def full_runs(networks: Iterable[tuple[str, str]], seeds: int = 1) -> list[Settings]:
@@ -106,16 +106,6 @@ def _quick(settings: Settings) -> dict[str, Any]:
         "validate_every": plan.quick // 4,
         "checkpoint_seconds": 10.0,
     }
-
-
-def _known(what: str, names: Iterable[str] | None, known: Iterable[str]) -> list[str]:
-    """The names in the order of `known`, each of which must be one."""
-    known = list(known)
-    wanted = known if names is None else list(names)
-    for name in wanted:
-        if name not in known:
-            raise ValueError(unknown(what, name, known))
-    return [name for name in known if name in wanted]
 
 
 def _settings(task: str | Task, model: str) -> tuple[Settings, Plan]:

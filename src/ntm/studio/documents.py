@@ -41,7 +41,7 @@ from numpy.typing import ArrayLike
 
 from ntm.layer import NTM
 from ntm.models.family import Model, model_name
-from ntm.tasks import Batch, NGrams, Task, cost_in_bits, wrong_bits
+from ntm.tasks import Batch, Task, cost_in_bits, wrong_bits
 from ntm.trace import Trace
 
 FORMAT = 1
@@ -151,8 +151,9 @@ def _answers(logits: torch.Tensor, problem: Batch | torch.Tensor, task: Task | N
         "cost_bits": cost if math.isfinite(cost) else None,
         "wrong_bits": int(wrong_bits(logits, batch)),
     }
-    if isinstance(task, NGrams):
-        answers["optimal"] = encoded(task.optimal_probabilities(batch)[:, 0])
+    optimal = None if task is None else task.optimal_probabilities(batch)
+    if optimal is not None:
+        answers["optimal"] = encoded(optimal[:, 0])
     return answers
 
 

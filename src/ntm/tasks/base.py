@@ -127,9 +127,14 @@ class Task(ABC):
         """The mean cost of the best possible predictions; None where a perfect answer is free."""
         return None
 
-    def optimal_bits(self, batch: Batch) -> Tensor | None:  # noqa: ARG002  # for those that know
-        """The cost of the best possible predictions on these sequences, (batch,) bits; or None."""
+    def optimal_probabilities(self, batch: Batch) -> Tensor | None:  # noqa: ARG002
+        """The best possible predictions, (time, batch, output_size); None if none are known."""
         return None
+
+    def optimal_bits(self, batch: Batch) -> Tensor | None:
+        """The cost of the best possible predictions on these sequences, (batch,) bits; or None."""
+        best = self.optimal_probabilities(batch)
+        return None if best is None else cost_in_bits(torch.logit(best), batch)
 
     def trained_range(self, axis: str) -> tuple[int, int]:
         """The smallest and the largest size along an axis that the task samples."""

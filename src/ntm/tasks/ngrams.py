@@ -91,10 +91,6 @@ class NGrams(Task):
         paper = (self.length, self.context) == (200, 5)
         return 131.89 if paper else _sampled_optimum(self)
 
-    def optimal_bits(self, batch: Batch) -> Tensor:
-        """The cost of the optimal predictions on these very sequences: (batch,) bits."""
-        return cost_in_bits(torch.logit(self.optimal_probabilities(batch)), batch)
-
     def picture(self, problem: Batch, logits: Tensor | None) -> list[Row]:
         """The predictions matter more than the guesses: they are drawn below the optimal ones."""
         rows = super().picture(problem, logits)
@@ -128,4 +124,5 @@ class NGrams(Task):
 def _sampled_optimum(task: NGrams) -> float:
     """The mean of 10,000 sequences."""
     batch = task.sample(10_000, torch.Generator().manual_seed(1))
-    return float(task.optimal_bits(batch).mean())
+    best = torch.logit(task.optimal_probabilities(batch))
+    return float(cost_in_bits(best, batch).mean())
