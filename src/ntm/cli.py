@@ -111,6 +111,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Iterable[str]]:
     studio.add_studio_arguments(
         add("studio", studio.run_studio, "Open a page to draw problems and watch training on")
     )
+    _add_json(add("pretrained", _pretrained, "The packaged networks and what each can do"))
     _add_json(add("params", _params, "The paper's tables of sizes, and ours beside them"))
     _add_json(add("info", _info, "Versions, engines and why, vector instructions, threads"))
     sweep.add_arguments(add("sweep", sweep.run, "Train a grid of runs, here or on a Ray cluster"))
@@ -320,6 +321,12 @@ def _analyse(options: argparse.Namespace) -> int:
         f"{quality}.\n\n{as_text(analysis)}"
     )
     return 0
+
+
+def _pretrained(options: argparse.Namespace) -> int:
+    from ntm.pretrained.command import show
+
+    return show(options.json)
 
 
 def _figures(options: argparse.Namespace) -> int:

@@ -67,6 +67,7 @@ def _quick_changes(task: str, model: str) -> dict[str, str]:
     return {
         "training.sequences": str(sequences),
         "training.batch_size": str(_QUICK_LSTM_BATCH if model == "lstm" else 1),
+        "training.starts": "1",
         "training.report_every": str(sequences // _QUICK_REPORTS),
         "training.validate_every": str(sequences // 4),
         "training.checkpoint_seconds": "10",

@@ -371,9 +371,8 @@ class Trainer:
         if self.folder is not None:
             best = copy.deepcopy(self.model)
             best.load_state_dict(checkpoints.under("best/", tensors))
-            facts = kept["facts"]
-            facts["sequences"] += self.starts.others
-            self.folder.save_weights("best", best, facts)
+            trained = kept["facts"]["sequences"] + self.starts.others
+            self.folder.save_weights("best", best, kept["facts"] | {"sequences": trained})
 
     def _diverged(self, error: FloatingPointError, sequence: int) -> RunError:
         kept = f" {self.folder.path} is as its last checkpoint left it." if self.folder else ""
@@ -481,7 +480,10 @@ class Trainer:
         # The checkpoint comes last: whatever it promises is on the disk by then.
         for log in self._logs:
             log.sync()
-        self.folder.save_weights("latest", self.model, {"sequences": self._total})
+        facts = {"sequences": self._total}
+        if not self.starts.deciding:
+            facts["of_this_start"] = self.counters.sequences
+        self.folder.save_weights("latest", self.model, facts)
         tensors = checkpoints.state_tensors(*self._state())
         tensors |= {f"starts/{name}": t for name, t in self.starts.tensors.items()}
         checkpoints.save(self.folder.checkpoints, tensors, self._values())
