@@ -17,6 +17,7 @@ from ntm.cli import main
 from ntm.training import Run, read_metrics
 
 SMALL = {
+    "training.batch_size": "1",
     "training.report_every": "20",
     "training.validation_sequences": "3",
     "model.hidden_size": "4",
