@@ -142,7 +142,10 @@ _STARTS: Mapping[tuple[str, str], Mapping[str, Any]] = {
 _UNKNOWN = Tuned(20_000)
 _COPY = Tuned(20_000, changes=_tried(20_000, enough=0.03, beyond="length=100"))
 _REPEAT_COPY = Tuned(100_000, halve_after=50_000, halve_every=10_000, backward_clip=10)
-_TWICE_THE_RATE = {"optimiser.learning_rate": "2e-4"}
+_COPY_LSTM = {
+    "optimiser.learning_rate": "2e-4",
+    **_tried(20_000, enough=0.2, beyond="length=100"),
+}
 _AVERAGED = {"training.average_share": "0.1"}
 _RECALL = {
     "optimiser.learning_rate": "2e-4",
@@ -167,9 +170,7 @@ _SORT = {
 _NGRAMS = {"optimiser.learning_rate": "1e-4", "model.start_memory": "random"}
 _TUNED = {
     ("copy", "ntm-ff"): _COPY,
-    ("copy", "ntm-lstm"): Tuned(
-        20_000, 12_000, 2_000, changes={**_TWICE_THE_RATE, **_COPY.changes}
-    ),
+    ("copy", "ntm-lstm"): Tuned(20_000, 12_000, 2_000, changes=_COPY_LSTM),
     ("repeat-copy", "ntm-ff"): _REPEAT_COPY,
     ("repeat-copy", "ntm-lstm"): _REPEAT_COPY,
     ("associative-recall", "ntm-ff"): Tuned(100_000, 60_000, 7_000, changes=_RECALL),
