@@ -481,7 +481,7 @@ class Trainer:
         for log in self._logs:
             log.sync()
         facts = {"sequences": self._total}
-        if not self.starts.deciding:
+        if self.starts.count > 1 and not self.starts.deciding:
             facts["of_this_start"] = self.counters.sequences
         self.folder.save_weights("latest", self.model, facts)
         tensors = checkpoints.state_tensors(*self._state())
