@@ -167,6 +167,12 @@ _SORT = {
     "optimiser.backward_clip_until": "1310000",
     **_AVERAGED,
 }
+_SORT_LSTM = {
+    "optimiser.learning_rate": "3e-4",
+    "training.batch_size": "16",
+    "training.validate_every": "10000",
+    **_AVERAGED,
+}
 _NGRAMS = {"optimiser.learning_rate": "1e-4", "model.start_memory": "random"}
 _TUNED = {
     ("copy", "ntm-ff"): _COPY,
@@ -178,7 +184,7 @@ _TUNED = {
     ("ngrams", "ntm-ff"): Tuned(400_000, 300_000, 20_000, changes=_NGRAMS | _AVERAGED),
     ("ngrams", "ntm-lstm"): Tuned(100_000, 60_000, 10_000, changes=_NGRAMS),
     ("priority-sort", "ntm-ff"): Tuned(1_800_000, 450_000, 400_000, 10, _SORT),
-    ("priority-sort", "ntm-lstm"): Tuned(180_000, halve_after=130_000, halve_every=12_000),
+    ("priority-sort", "ntm-lstm"): Tuned(600_000, 300_000, 80_000, 10, _SORT_LSTM),
     ("copy", "lstm"): Tuned(1_000_000, 600_000, 60_000, 0, _baseline("3e-4")),
     ("priority-sort", "lstm"): Tuned(1_000_000, 600_000, 60_000, 0, _baseline("1e-3")),
 }
