@@ -140,11 +140,13 @@ _STARTS: Mapping[tuple[str, str], Mapping[str, Any]] = {
 # early: several starts are tried where it does. The baseline takes batches of like lengths and, as
 # these ask for, larger steps.
 _UNKNOWN = Tuned(20_000)
-_COPY = Tuned(20_000, changes=_tried(20_000, enough=0.03, beyond="length=100"))
+_COPY_TRIALS = {"training.validate_every": "4000", "training.validation_sequences": "400"}
+_COPY = Tuned(20_000, changes=_tried(20_000, enough=0.05, beyond="length=100") | _COPY_TRIALS)
 _REPEAT_COPY = Tuned(100_000, halve_after=50_000, halve_every=10_000, backward_clip=10)
 _COPY_LSTM = {
     "optimiser.learning_rate": "2e-4",
     **_tried(20_000, enough=0.2, beyond="length=100"),
+    **_COPY_TRIALS,
 }
 _AVERAGED = {"training.average_share": "0.1"}
 _RECALL = {
