@@ -1,4 +1,4 @@
-"""Several initialisations on trial: which goes on, what counts, nothing depends on luck."""
+"""Several initialisations on trial: which goes on, what counts, and how it resumes."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -58,10 +58,16 @@ def test_one_start_has_no_trial() -> None:
     assert not starts(1).deciding
 
 
-def test_a_trial_is_whole_batches_and_no_longer_than_the_run() -> None:
+def test_a_trial_is_whole_batches() -> None:
     chosen = TrainingSettings(starts=2, trial_sequences=10, batch_size=4)
     assert Starts.of(chosen).length == 12
-    assert Starts.of(TrainingSettings(starts=2, trial_sequences=99, sequences=30)).length == 30
+    assert chosen.most_sequences == 1_000_012
+
+
+def test_a_run_that_is_shorter_than_a_trial_has_one_start() -> None:
+    chosen = TrainingSettings(starts=2, trial_sequences=99, sequences=30)
+    assert not Starts.of(chosen).deciding
+    assert chosen.most_sequences == 30
 
 
 @pytest.mark.parametrize("model", ["lstm", "ntm-ff"])
