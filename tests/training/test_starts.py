@@ -15,7 +15,7 @@ from ntm.training import Run, Settings, read_metrics, train
 from ntm.training import loop as training_loop
 from ntm.training.run import build_model
 from ntm.training.settings import TrainingSettings
-from ntm.training.starts import Starts
+from ntm.training.starts import Starts, chosen_start
 
 Small = Callable[..., Settings]
 TRIALS: dict[str, Any] = {"training__starts": 3, "training__trial_sequences": 40}
@@ -178,3 +178,21 @@ def test_validation_beyond_the_range_counts_too(small: Small, tmp_path: Path) ->
 def test_a_place_beyond_must_be_one_of_the_task(small: Small, at: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         small(training__validate_beyond=at)
+
+
+def test_the_curve_of_the_start_that_went_on_is_told_from_the_others(
+    small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train(small(**TRIALS), tmp_path / "tried")
+    lines = read_metrics(tmp_path / "tried" / "metrics.jsonl")
+    winner = lines[-1]["start"] - 1
+    monkeypatch.setattr(training_loop, "build_model", lambda s: build_model(s, winner))
+    train(small(), tmp_path / "alone")
+    alone = read_metrics(tmp_path / "alone" / "metrics.jsonl")
+
+    def curve(some: list[dict[str, Any]]) -> list[tuple[int, float]]:
+        return [(line["sequences"], line["bits"]) for line in some]
+
+    assert curve(chosen_start(lines, 40)) == curve(alone)
+    assert chosen_start(alone, 40) == alone
+    assert chosen_start([], 40) == []

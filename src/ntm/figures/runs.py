@@ -18,6 +18,7 @@ from ntm.figures.curves import Curve
 from ntm.tasks import Task
 from ntm.training import FolderError, Run, RunError, block_generator, read_metrics
 from ntm.training.run import Model
+from ntm.training.starts import chosen_start
 
 
 class MissingError(Exception):
@@ -128,7 +129,8 @@ def _loaded(run: Run) -> Model:
 
 
 def _learning_curve(run: Run) -> Curve:
-    lines = read_metrics(run.metrics)
+    """How the cost fell of the network that a run comes to, over what this one has seen."""
+    lines = chosen_start(read_metrics(run.metrics), run.settings.training.trial_length)
     sequences = np.array([line["sequences"] for line in lines], dtype=float)
     return Curve(sequences / 1000, np.array([line["bits"] for line in lines], dtype=float))
 

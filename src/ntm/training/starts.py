@@ -11,7 +11,7 @@ All trials count: in the run's sequences, its seconds and its learning curve, wh
 `start`. `ntm.training.loop` has the loop around this; here is what a run remembers of its trials.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -99,3 +99,20 @@ class Starts:
         others = {n: t for n, t in self.tensors.items() if not n.startswith(prefix)}
         copies = {prefix + name: tensor.detach().clone() for name, tensor in tensors.items()}
         self.tensors = others | copies
+
+
+def chosen_start(lines: Sequence[Mapping[str, Any]], trial: int) -> list[dict[str, Any]]:
+    """The lines of a metrics.jsonl that are of the start which went on, over its own sequences.
+
+    trial: the sequences of a trial.
+    """
+    if not lines or "start" not in lines[-1]:
+        return [dict(line) for line in lines]
+    start, tried = lines[-1]["start"], max(line["start"] for line in lines)
+
+    def others(line: Mapping[str, Any]) -> int:
+        on_trial = line["sequences"] <= start * trial
+        return int(trial * (start - 1 if on_trial else tried - 1))
+
+    own = (line for line in lines if line["start"] == start)
+    return [{**line, "sequences": line["sequences"] - others(line)} for line in own]
