@@ -12,6 +12,7 @@ from safetensors.torch import load_file
 from tests.training.test_loop import assert_same_run
 
 from ntm.runs import Run, Settings, TrainingSettings, build_model, read_metrics
+from ntm.runs.metrics import chosen_start
 from ntm.training import begin, train
 from ntm.training.starts import Starts
 
@@ -176,3 +177,21 @@ def test_validation_beyond_the_range_counts_too(small: Small, tmp_path: Path) ->
 def test_a_place_beyond_must_be_one_of_the_task(small: Small, at: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         small(training__validate_beyond=at)
+
+
+def test_the_curve_of_the_start_that_went_on_is_told_from_the_others(
+    small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train(small(**TRIALS), tmp_path / "tried")
+    lines = read_metrics(tmp_path / "tried" / "metrics.jsonl")
+    winner = lines[-1]["start"] - 1
+    monkeypatch.setattr(begin, "build_model", lambda s: build_model(s, winner))
+    train(small(), tmp_path / "alone")
+    alone = read_metrics(tmp_path / "alone" / "metrics.jsonl")
+
+    def curve(some: list[dict[str, Any]]) -> list[tuple[int, float]]:
+        return [(line["sequences"], line["bits"]) for line in some]
+
+    assert curve(chosen_start(lines, 40)) == curve(alone)
+    assert chosen_start(alone, 40) == alone
+    assert chosen_start([], 40) == []

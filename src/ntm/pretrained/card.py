@@ -1,6 +1,6 @@
 """What a network can do: its costs within the range it was trained on and beyond it."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ntm.evaluation import enlarged, evaluate
 from ntm.models import Model
@@ -33,8 +33,8 @@ def measure(net: Model, task: Task) -> list[Ability]:
     return [_ability(net, task, case) for case in cases]
 
 
-def _ability(net: Model, task: Task, case: AbilityCase) -> Ability:
-    net = enlarged(net, case.memory_locations)
+def _ability(trained: Model, task: Task, case: AbilityCase) -> Ability:
+    net: Any = enlarged(trained, case.memory_locations)
     found = evaluate(net, task.at(**case.at), case.sequences, SEED, batch_size=20)
     above = found.bits_above_optimal
     bits = found.mean_bits if above is None else above
