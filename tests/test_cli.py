@@ -97,6 +97,7 @@ def test_a_run_can_be_evaluated(trained: Path) -> None:
 def test_an_existing_run_is_refused_and_can_be_made_longer(tmp_path: Path) -> None:
     folder = tmp_path / "copy"
     first = ["train", "copy", "--model", "lstm", "--run", str(folder), *small_options()]
+    first += ["--batch-size", "4"]
     assert main([*first, "--sequences", "40"]) == 0
     refused = ntm(*first, "--sequences", 40)
     assert refused.returncode == 2
@@ -141,7 +142,7 @@ def test_on_a_terminal_there_is_a_bar_and_a_picture(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "ntm", "train", "copy", "--model", "lstm"]
     command += ["--sequences", "600", "--run", str(tmp_path / "run"), *small_options()]
-    command += ["--set", "training.picture_seconds=0.2"]
+    command += ["--batch-size", "1", "--set", "training.picture_seconds=0.2"]
     process = subprocess.Popen(command, stdout=theirs, stderr=theirs)
     os.close(theirs)
     shown = b""

@@ -1,9 +1,11 @@
+import json
 from pathlib import Path
 
 import pytest
 import torch
 
 from ntm import NTM, pretrained
+from ntm.cli import main
 from ntm.evaluation import evaluate
 from ntm.runs import Run, RunError
 from ntm.training import paper_settings, train
@@ -80,3 +82,48 @@ def test_the_run_with_the_lowest_validation_cost_is_chosen(tmp_path: Path) -> No
 def test_a_baseline_is_not_published(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="only an NTM can be published"):
         pretrained.publish(small_run(tmp_path / "run", "lstm"), tmp_path)
+
+
+def test_a_card_tells_what_a_network_can_do_and_how_it_was_made(tmp_path: Path) -> None:
+    run = small_run(tmp_path / "run", "ntm-ff", seed=7)
+    net, _ = run.load_model("best")
+    task = run.settings.task
+    facts = pretrained.read_facts(pretrained.publish(run, tmp_path))
+    within, longer, longest = facts.abilities
+    assert (within.at, within.bits) == ({}, pytest.approx(facts.mean_bits, rel=1e-4))
+    assert (longer.at, longer.memory_locations) == ({"length": 120}, 7)
+    measured = evaluate(net, task.at(length=120), longer.sequences, pretrained.SEED)
+    assert (longer.bits, longer.perfect) == pytest.approx((measured.mean_bits, measured.perfect))
+    assert (longest.at, longest.memory_locations) == ({"length": 1000}, 1024)
+    assert facts.command.startswith("ntm train copy --model ntm-ff --paper --seed 7 --sequences 20")
+    assert "--set model.memory_locations=7" in facts.command
+
+
+def test_beyond_the_range_counts_in_the_choice(tmp_path: Path) -> None:
+    runs = [small_run(tmp_path / f"{seed}", "ntm-ff", seed) for seed in (1, 2)]
+    for run, beyond in zip(runs, (100.0, 1.0), strict=True):
+        net, known = run.load_model("best")
+        facts = {"sequences": 20, "validation_bits": known["validation_bits"]}
+        run.save_weights("best", net, facts | {"beyond_bits": beyond})
+    (file,) = pretrained.publish_best(runs, tmp_path)
+    assert pretrained.read_facts(file).settings.training.seed == 2
+
+
+@pytest.mark.parametrize("name", pretrained.names())
+def test_every_network_has_a_card(name: str) -> None:
+    facts = pretrained.facts(name)
+    within = facts.abilities[0]
+    assert within.at == {}
+    assert facts.command.startswith(f"ntm train {facts.settings.task.name} --model ")
+
+
+def test_the_command_shows_all_cards(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["pretrained"]) == 0
+    text = capsys.readouterr().out
+    assert all(f"{name} " in text for name in pretrained.names())
+    assert "length 120" in text
+    assert "made by: ntm train copy" in text
+    assert main(["pretrained", "--json"]) == 0
+    cards = json.loads(capsys.readouterr().out)
+    assert list(cards) == pretrained.names()
+    assert cards["copy-ff"]["abilities"][1]["at"] == {"length": 120}

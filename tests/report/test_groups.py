@@ -69,7 +69,8 @@ def test_the_papers_protocol_is_told_from_ours() -> None:
     assert paper_departures(theirs.settings) == {}
     assert set(paper_departures(ours.settings)) == {
         "optimiser.learning_rate", "optimiser.halve_after", "optimiser.halve_every",
-        "optimiser.backward_clip",
+        "optimiser.backward_clip", "training.validate_beyond",
+        "training.starts", "training.trial_sequences", "training.enough_bits",
     }  # fmt: skip
 
 

@@ -146,9 +146,14 @@ def test_heads_over_seeds() -> None:
 def test_settings_of_every_kind_of_network() -> None:
     records = [made_up_record(model=model) for model in ("ntm-lstm", "lstm")]
     table = tables.settings_table(grouped(records, "copy"))
+    (recall,) = grouped(
+        [made_up_record(task="associative-recall", model="lstm")], "associative-recall"
+    )
+    plain = tables.settings_table([recall])
+    assert row(plain, 0)["departures from the paper's settings"] == "none"
     assert row(table, 0)["sizes"] == "controller 100, memory 128 x 20, 1 + 1 heads"
     assert "`optimiser.halve_every=" in row(table, 0)["departures from the paper's settings"]
-    assert row(table, 1)["departures from the paper's settings"] == "none"
+    assert "`training.bucketed=true`" in row(table, 1)["departures from the paper's settings"]
     assert row(table, 1)["sizes"] == "3 layers of 256"
     assert row(table, 1)["parameters, the paper"] == "1,352,969"
 

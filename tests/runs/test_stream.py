@@ -63,8 +63,10 @@ def test_bucketed_blocks_hold_the_same_sequences_in_batches_of_like_lengths(
     batch_size: int,
 ) -> None:
     task = Copy(bits=12, max_length=10)
-    plain = Stream(task, seed=2, batch_size=batch_size).block(3)
-    sorted_ = Stream(task, seed=2, batch_size=batch_size, bucketed=True).block(3)
+    stream = Stream(task, seed=2, batch_size=batch_size, bucketed=True)
+    assert stream.block_size == max(256, 64 * batch_size)
+    plain = task.sample(stream.block_size, block_generator("training", 2, 3))
+    sorted_ = stream.block(3)
 
     def sequences(block: Batch) -> list[list[float]]:
         flat = [torch.cat([t[:, i].flatten() for t in block[:3]]) for i in range(len(block[3]))]

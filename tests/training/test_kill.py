@@ -13,6 +13,7 @@ from ntm.runs import read_metrics
 
 SETTINGS = {
     "training.sequences": 600,
+    "training.batch_size": 1,
     "training.report_every": 50,
     "training.validate_every": 100,
     "training.validation_sequences": 3,

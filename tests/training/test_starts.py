@@ -1,4 +1,4 @@
-"""Several initialisations on trial: which goes on, what counts, nothing depends on luck."""
+"""Several initialisations on trial: which goes on, what counts, and how it resumes."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +12,7 @@ from safetensors.torch import load_file
 from tests.same_run import assert_same_run
 
 from ntm.runs import Run, Settings, TrainingSettings, build_model, read_metrics
+from ntm.runs.metrics import chosen_start
 from ntm.training import begin, train
 from ntm.training.starts import Starts
 
@@ -58,10 +59,16 @@ def test_one_start_has_no_trial() -> None:
     assert not starts(1).deciding
 
 
-def test_a_trial_is_whole_batches_and_no_longer_than_the_run() -> None:
+def test_a_trial_is_whole_batches() -> None:
     chosen = TrainingSettings(starts=2, trial_sequences=10, batch_size=4)
     assert Starts.of(chosen).length == 12
-    assert Starts.of(TrainingSettings(starts=2, trial_sequences=99, sequences=30)).length == 30
+    assert chosen.most_sequences == 1_000_012
+
+
+def test_a_run_that_is_shorter_than_a_trial_has_one_start() -> None:
+    chosen = TrainingSettings(starts=2, trial_sequences=99, sequences=30)
+    assert not Starts.of(chosen).deciding
+    assert chosen.most_sequences == 30
 
 
 @pytest.mark.parametrize("model", ["lstm", "ntm-ff"])
@@ -170,3 +177,21 @@ def test_validation_beyond_the_range_counts_too(small: Small, tmp_path: Path) ->
 def test_a_place_beyond_must_be_one_of_the_task(small: Small, at: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         small(training__validate_beyond=at)
+
+
+def test_the_curve_of_the_start_that_went_on_is_told_from_the_others(
+    small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train(small(**TRIALS), tmp_path / "tried")
+    lines = read_metrics(tmp_path / "tried" / "metrics.jsonl")
+    winner = lines[-1]["start"] - 1
+    monkeypatch.setattr(begin, "build_model", lambda s: build_model(s, winner))
+    train(small(), tmp_path / "alone")
+    alone = read_metrics(tmp_path / "alone" / "metrics.jsonl")
+
+    def curve(some: list[dict[str, Any]]) -> list[tuple[int, float]]:
+        return [(line["sequences"], line["bits"]) for line in some]
+
+    assert curve(chosen_start(lines, 40)) == curve(alone)
+    assert chosen_start(alone, 40) == alone
+    assert chosen_start([], 40) == []

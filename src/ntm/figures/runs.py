@@ -17,6 +17,7 @@ from ntm.models import MODELS, Model, family
 from ntm.paper.experiment import TRAINED_RANGE, Case
 from ntm.paper.published import CostCurve
 from ntm.runs import Run, RunError, block_generator, find_runs, read_metrics
+from ntm.runs.metrics import chosen_start
 from ntm.tasks import Task
 
 
@@ -126,7 +127,8 @@ def _loaded(run: Run) -> Model:
 
 
 def _learning_curve(run: Run) -> CostCurve:
-    lines = read_metrics(run.metrics)
+    """How the cost fell of the network that a run comes to, over what this one has seen."""
+    lines = chosen_start(read_metrics(run.metrics), run.settings.training.trial_length)
     sequences = np.array([line["sequences"] for line in lines], dtype=float)
     return CostCurve(sequences / 1000, np.array([line["bits"] for line in lines], dtype=float))
 

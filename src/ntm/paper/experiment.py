@@ -85,6 +85,16 @@ class Plan:
     quick_batch: int = 1
 
 
+class AbilityCase(NamedTuple):
+    """What is measured of a network that comes with the package."""
+
+    at: Case = TRAINED_RANGE
+    memory_locations: int | None = None
+    """The memory is enlarged to so many first; None leaves it as it was trained."""
+    sequences: int = 200
+    """Over how many problems."""
+
+
 @dataclass(frozen=True)
 class Goal:
     """Something that a run reaches or does not. Exactly one bound is given."""
@@ -150,6 +160,8 @@ class Experiment:
     """Where the paper's learning curves end."""
     cases: tuple[Case, ...] = (TRAINED_RANGE,)
     """Where costs are measured: the trained range first, then sizes beyond it."""
+    abilities: tuple[AbilityCase, ...] = ()
+    """What is measured of the networks in the package, beside the trained range."""
     threshold: float = 0.01
     """Bits per sequence: how soon a learning curve falls below is reported."""
     window: int = 1000

@@ -9,7 +9,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ntm.paper.experiment import Beside, Experiment, FigureSpec, Goal, Plan, Widths, later
+from ntm.paper.experiment import (
+    AbilityCase,
+    Beside,
+    Experiment,
+    FigureSpec,
+    Goal,
+    Plan,
+    Widths,
+    later,
+)
 
 
 def read_experiment(file: str | Path) -> Experiment:
@@ -36,6 +45,7 @@ _PARTS: Mapping[str, Callable[[Any], Any]] = {
     "widths": lambda values: Widths(**values),
     "networks": lambda values: {model: Plan(**plan) for model, plan in values.items()},
     "cases": tuple,
+    "abilities": lambda values: tuple(AbilityCase(**case) for case in values),
     "goals": lambda values: tuple(Goal(**goal) for goal in values),
     "figures": lambda values: tuple(map(_figure, values)),
     "analysis": later,

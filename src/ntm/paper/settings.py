@@ -13,12 +13,18 @@ from typing import Any
 
 from ntm.models import MODELS, family
 from ntm.models.family import ModelConfig
-from ntm.paper.experiment import Experiment, Plan, Widths
+from ntm.paper.experiment import Changes, Experiment, Plan, Widths
 from ntm.paper.registry import experiment_of, experiments
 from ntm.runs import OptimiserSettings, Settings, TrainingSettings
 from ntm.tasks import TASKS, Task
 
 _QUICK_REPORTS = 20
+# What suits most tasks and models; several starts are left out, as a task may have no axis to look
+# beyond along.
+_ANYWHERE: Changes = {
+    "training": {"sequences": 20_000, "validate_every": 2_000},
+    "optimiser": {"backward_clip": 1.0},
+}
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,7 @@ def paper_settings(task: str | Task, model: str = "ntm-ff") -> Settings:
 
 
 def settings_for(task: str | Task, model: str = "ntm-ff") -> Settings:
-    """The settings that we train a network with; the baseline's are the paper's."""
+    """The settings that we train a network with; the paper's for most of the baselines."""
     settings, plan = _settings(task, model)
     return settings.with_(**plan.tuned)
 
@@ -102,6 +108,7 @@ def _quick(settings: Settings) -> dict[str, Any]:
     return {
         "sequences": plan.quick,
         "batch_size": plan.quick_batch,
+        "starts": 1,
         "report_every": plan.quick // _QUICK_REPORTS,
         "validate_every": plan.quick // 4,
         "checkpoint_seconds": 10.0,
@@ -121,13 +128,12 @@ def _settings(task: str | Task, model: str) -> tuple[Settings, Plan]:
 
 
 def _plan(experiment: Experiment, model: str) -> Plan:
-    """How a model is trained on a task: as its experiment says, or else as on the first, copy."""
+    """How a model is trained on a task: as its experiment says, or else much as on copy."""
     if model in experiment.networks:
         return experiment.networks[model]
     known = experiments()[0].networks
-    simplest = next(iter(known.values())).tuned
-    plan = known.get(model, Plan(tuned=simplest))
-    return replace(plan, tuned=simplest if plan.tuned else {})
+    is_baseline = model in known and not family(model).has_memory
+    return replace(known.get(model, Plan()), tuned={} if is_baseline else _ANYWHERE)
 
 
 def _config(model: str, plan: Plan, widths: Widths) -> ModelConfig:

@@ -64,12 +64,18 @@ class SeedGroup(NamedTuple):
     @property
     def command(self) -> str:
         """The command that trains such a run; S stands for the seed."""
-        base, words = _nearest(self.settings)
-        changes = changed_settings(self.settings, base) | {"training.seed": "S"}
-        options = ["--paper"] if words else []
-        options += [f"{_OPTIONS[key]} {changes[key]}" for key in _OPTIONS if key in changes]
-        options += [f"--set {k}={value}" for k, value in changes.items() if k not in _OPTIONS]
-        return " ".join([f"ntm train {self.task} --model {self.model}", *options])
+        return command_of(self.settings, "S")
+
+
+def command_of(settings: Settings, seed: str | None = None) -> str:
+    """The command that trains such a run; a seed, if given, takes the place of its own."""
+    base, words = _nearest(settings)
+    seed = seed or str(settings.training.seed)
+    changes = changed_settings(settings, base) | {"training.seed": seed}
+    options = ["--paper"] if words else []
+    options += [f"{_OPTIONS[key]} {changes[key]}" for key in _OPTIONS if key in changes]
+    options += [f"--set {k}={value}" for k, value in changes.items() if k not in _OPTIONS]
+    return " ".join([f"ntm train {settings.task.name} --model {settings.model_name}", *options])
 
 
 def grouped(records: Iterable[Record], task: str) -> list[SeedGroup]:

@@ -58,7 +58,8 @@ def evaluate_run(run: Run, effort: Effort, note: Callable[[str], None]) -> Json:
             continue
         model, facts = run.load_model(weights)
         trained = int(facts["sequences"])
-        if trained not in measured:  # the latest weights may be the best
+        # The latest weights may be the best, unless these are a mean over many moments.
+        if trained not in measured or run.settings.training.average_share:
             measured[trained] = {
                 "cases": [
                     _case(model, run, axes, effort, note, f"{weights} weights")

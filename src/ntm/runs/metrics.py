@@ -24,6 +24,23 @@ def read_metrics(path: str | Path) -> list[Line]:
         raise RunError(f"{path} has a line that is not JSON: {error}.") from error
 
 
+def chosen_start(lines: Sequence[Line], trial: int) -> list[Line]:
+    """The lines of a metrics.jsonl that are of the start which went on, over its own sequences.
+
+    trial: the sequences of a trial.
+    """
+    if not lines or "start" not in lines[-1]:
+        return list(lines)
+    start, tried = lines[-1]["start"], max(line["start"] for line in lines)
+
+    def others(line: Line) -> int:
+        on_trial = line["sequences"] <= start * trial
+        return int(trial * (start - 1 if on_trial else tried - 1))
+
+    own = (line for line in lines if line["start"] == start)
+    return [{**line, "sequences": line["sequences"] - others(line)} for line in own]
+
+
 class Metrics:
     """The metrics.jsonl of a run that goes on after `sequences`; later lines are cut off."""
 

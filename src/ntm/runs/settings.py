@@ -131,6 +131,22 @@ class TrainingSettings(_Checked):
         None, "stop after this many seconds; the run can be resumed", above=0
     )
 
+    @property
+    def has_trials(self) -> bool:
+        """Whether several starts are tried: a run that is shorter than a trial has one."""
+        return self.starts > 1 and self.sequences >= self.trial_sequences
+
+    @property
+    def trial_length(self) -> int:
+        """Sequences of a trial, in whole batches."""
+        return -(-self.trial_sequences // self.batch_size) * self.batch_size
+
+    @property
+    def most_sequences(self) -> int:
+        """Sequences of the whole run, in whole batches, if every start is tried."""
+        whole = -(-self.sequences // self.batch_size) * self.batch_size
+        return whole + (self.starts - 1) * self.trial_length if self.has_trials else whole
+
 
 def beyond_task(task: Task, at: str) -> Task | None:
     """The task at a place beyond the range it is trained on, such as `length=60`; None for none."""

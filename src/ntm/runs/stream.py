@@ -16,6 +16,7 @@ import torch
 from ntm.tasks.base import Batch, Task
 
 _SMALLEST_BLOCK = 256
+_BUCKETS = 64
 _MASK = 0xFFFFFFFF
 
 
@@ -34,7 +35,8 @@ class Stream:
     """An endless sequence of problems, cut into blocks of whole batches.
 
     block_size: sequences in a block, the smallest multiple of the batch size that is at least 256.
-    bucketed: put sequences of nearly equal lengths into one batch; see `bucketed`.
+    bucketed: put sequences of nearly equal lengths into one batch; see `bucketed`. Such a block has
+        64 batches, or 256 sequences if that is more.
     """
 
     def __init__(
@@ -48,7 +50,8 @@ class Stream:
     ) -> None:
         self.task, self.seed, self.name, self.device = task, seed, name, device
         self.batch_size, self.bucketed = batch_size, bucketed
-        self.block_size = batch_size * -(-_SMALLEST_BLOCK // batch_size)
+        batches = -(-_SMALLEST_BLOCK // batch_size)
+        self.block_size = batch_size * max(batches, _BUCKETS if bucketed else 1)
 
     def block(self, number: int) -> Batch:
         """Block `number`, the same whenever it is asked for."""

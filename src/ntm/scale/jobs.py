@@ -1,7 +1,6 @@
 """A job: the settings and the folder of a run that is wanted, where it stands, how it ended."""
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,9 +30,8 @@ class Job:
 
     @property
     def sequences(self) -> int:
-        """Sequences to train on, in whole batches."""
-        chosen = self.settings.training
-        return math.ceil(chosen.sequences / chosen.batch_size) * chosen.batch_size
+        """Sequences to train on, in whole batches; if it has trials, at most so many."""
+        return self.settings.training.most_sequences
 
 
 @dataclass(frozen=True)
@@ -156,7 +154,8 @@ class Board:
         if not Run.exists(job.folder):
             return
         run = open_run(job.folder, job.settings, resume=True)
-        trained = _trained_sequences(run)
+        facts = _newest_weights(run)
+        trained = int(facts.get("sequences", 0))
         if trained > job.sequences:
             raise FolderError(
                 f"{job.folder} was trained on {trained:,} sequences, more than the "
@@ -165,8 +164,14 @@ class Board:
         lines = [line for line in read_metrics(run.metrics) if line["sequences"] <= trained]
         last = lines[-1] if lines else {}
         self.standings[number] = Standing(job, "waiting", trained, last.get("bits"))
-        if trained == job.sequences or _is_solved(job.settings, trained, lines):
-            validations = [line["validation_bits"] for line in lines if "validation_bits" in line]
+        wanted = job.settings.training.sequences
+        finished = facts.get("of_this_start", 0) >= wanted or trained == job.sequences
+        if finished or _is_solved(job.settings, trained, lines):
+            validations = [
+                line["validation_bits"] + line.get("beyond_bits", 0.0)
+                for line in lines
+                if "validation_bits" in line
+            ]
             best, seconds = min(validations, default=None), last.get("seconds", 0.0)
             facts = {"state": "finished", "reason": None, "best_bits": best, "seconds": seconds}
             self.settle(number, facts)
@@ -182,17 +187,16 @@ def require_own_folders(jobs: Iterable[Job]) -> None:
         seen.add(folder)
 
 
-def _trained_sequences(run: Run) -> int:
-    """Sequences that the newest weights of a run have seen."""
+def _newest_weights(run: Run) -> Facts:
+    """What is known of the newest weights of a run; nothing before there are any."""
     file = run.weights_file("latest")
     if not file.exists():
-        return 0
+        return {}
     try:
         with safe_open(file, framework="numpy") as opened:
-            facts = json.loads((opened.metadata() or {}).get("ntm", "{}"))
+            return dict(json.loads((opened.metadata() or {}).get("ntm", "{}")))
     except (SafetensorError, ValueError) as error:
         raise RunError(f"{file} does not hold the weights of a run: {error}") from error
-    return int(facts.get("sequences", 0))
 
 
 def _is_solved(settings: Settings, trained: int, lines: Sequence[dict[str, Any]]) -> bool:

@@ -80,7 +80,7 @@ class Runs:
         total = settings.training.sequences
         running = training is not None and training.running
         failure = training.failure if training else None
-        if running or (sequences < total and _is_locked(self._folder.file(name, ".lock"))):
+        if running or _is_locked(self._folder.file(name, ".lock")):
             state = "running"
         else:
             state = "finished" if sequences >= total else "failed" if failure else "stopped"

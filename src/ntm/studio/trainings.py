@@ -31,6 +31,7 @@ class Order:
             *("--model", self.model),
             *("--seed", str(self.seed)),
             *("--sequences", str(self.sequences)),
+            *("--starts", "1"),
             *("--run", str(folder)),
         ]
 

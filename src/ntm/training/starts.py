@@ -47,8 +47,8 @@ class Starts:
     @classmethod
     def of(cls, chosen: TrainingSettings) -> "Starts":
         """The trials of a run that begins."""
-        batches = -(-min(chosen.trial_sequences, chosen.sequences) // chosen.batch_size)
-        return cls(chosen.starts, batches * chosen.batch_size, chosen.enough_bits)
+        count = chosen.starts if chosen.has_trials else 1
+        return cls(count, chosen.trial_length, chosen.enough_bits)
 
     @property
     def deciding(self) -> bool:

@@ -31,6 +31,5 @@ def _go_on_with_the_best(run: "Trainer") -> None:
     if run.folder is not None:
         best = copy.deepcopy(run.model)
         best.load_state_dict(checkpoints.under("best/", tensors))
-        facts = kept["facts"]
-        facts["sequences"] += run.state.starts.others
-        run.folder.save_weights("best", best, facts)
+        trained = kept["facts"]["sequences"] + run.state.starts.others
+        run.folder.save_weights("best", best, kept["facts"] | {"sequences": trained})

@@ -30,7 +30,11 @@ class Checkpoints(Observer):
         if run.folder is None:
             return
         run.tell("saving")
-        run.folder.save_weights("latest", run.model, {"sequences": run.sequences})
+        facts = {"sequences": run.sequences}
+        starts = run.state.starts
+        if starts.count > 1 and not starts.deciding:
+            facts["of_this_start"] = run.state.counters.sequences
+        run.folder.save_weights("latest", run.model, facts)
         checkpoints.save(run.folder.checkpoints, run.state.tensors(), run.state.values())
 
     ended = tick
