@@ -106,7 +106,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Iterable[str]]:
     _add_analyse_options(add("analyse", _analyse, "What the heads of a trained network do"))
     _add_figures_options(add("figures", _figures, "The paper's figures, from your runs"))
     studio.add_trace_arguments(
-        add("trace", studio.run_trace, "What a trained network does, as a page in one file")
+        add("trace", studio.run_trace, "What a trained network does with one problem")
     )
     studio.add_studio_arguments(
         add("studio", studio.run_studio, "Open a page to draw problems and watch training on")

@@ -178,7 +178,7 @@ class NTM(nn.Module):
         if lengths is None:
             lengths = torch.full((x.shape[1],), x.shape[0])
         named = {"lengths": lengths, "inputs": x, "outputs": logits, **record}
-        arrays = {name: _as_array(tensor) for name, tensor in named.items()}
+        arrays: dict[str, Any] = {name: _as_array(tensor) for name, tensor in named.items()}
         return Trace(self.config.shifts, **arrays)
 
     @torch.no_grad()

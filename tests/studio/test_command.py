@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -37,6 +38,41 @@ def test_a_pretrained_network_goes_by_its_name(
     monkeypatch.setattr(pretrained, "FOLDER", tmp_path)
     assert main(["trace", "copy-ff", "--html", str(tmp_path / "trace.html")]) == 0
     assert capsys.readouterr().out.startswith("copy-ff, length 10: ")
+
+
+def test_a_trace_is_saved_and_shown_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the terminal and as a page, the saved trace shows what the recorded one shows."""
+    make_run(tmp_path / "copying")
+    run, saved = str(tmp_path / "copying"), str(tmp_path / "t.npz")
+    pages = [tmp_path / "first.html", tmp_path / "again.html"]
+    assert main(["trace", run, "--length", "4", "--save", saved, "--html", str(pages[0])]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(": ")[2].split(",")[0] for line in lines] == [saved, str(pages[0])]
+    assert main(["trace", run, "--length", "4"]) == 0
+    drawn = capsys.readouterr().out
+    assert drawn.startswith("copying, length 4: ")
+    shutil.rmtree(run)
+    assert main(["trace", saved]) == 0
+    assert capsys.readouterr().out == drawn
+    assert main(["trace", saved, "--html", str(pages[1])]) == 0
+    assert pages[0].read_text() == pages[1].read_text()
+
+
+def test_a_saved_trace_has_its_problem_and_a_foreign_file_is_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_run(tmp_path / "copying")
+    saved = str(tmp_path / "t.npz")
+    main(["trace", str(tmp_path / "copying"), "--save", saved])
+    for option in ("--seed", "--length", "--memory-locations"):
+        capsys.readouterr()
+        assert main(["trace", saved, option, "3"]) == 2
+        assert f"leave {option} out" in capsys.readouterr().err
+    (tmp_path / "t.npz").write_text("nothing")
+    assert main(["trace", saved]) == 2
+    assert "is not a trace" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

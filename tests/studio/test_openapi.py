@@ -36,6 +36,8 @@ OPERATIONS = {
     ("GET", "/api/runs/{name}/curve"): list(GenerationMode),
     ("POST", "/api/runs/{name}/stop"): list(GenerationMode),
     ("GET", "/api/paper/{task}"): list(GenerationMode),
+    ("GET", "/api/traces"): [GenerationMode.POSITIVE],
+    ("GET", "/api/traces/{name}"): list(GenerationMode),
 }
 
 

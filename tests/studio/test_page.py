@@ -444,7 +444,7 @@ def test_the_stretch_in_use_is_the_shortest_that_leaves_nothing_out(page: Page) 
         weights = [0.9 if i in used else 0.01 for i in range(count)]
         trace = {
             "memory": {"shape": [1, count, 1]},
-            "heads": [{"weighting": {"shape": [1, count], "values": weights}}],
+            "heads": [{"weightings": {"shape": [1, count], "values": weights}}],
         }
         stretch = in_module(page, "trace.js", "m.stretchInUse(x)", trace)
         covered = {(stretch["start"] + i) % count for i in range(stretch["count"])}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ntm.tasks import Task
+    from ntm.trace import Trace
     from ntm.training.run import Model
 
 _AXES = ("length", "repeats", "items")
@@ -48,33 +49,62 @@ def run_studio(options: argparse.Namespace) -> int:
 def add_trace_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `ntm trace`."""
     add = parser.add_argument
-    add("run", metavar="DIR", help="run folder, or a pretrained network such as copy-ff")
-    add("--html", type=Path, required=True, metavar="FILE", help="the file to write")
-    add("--seed", type=int, default=1, help="decides the problem (default: 1)")
+    add("run", metavar="NET", help="run folder, pretrained network such as copy-ff, or saved trace")
+    add("--html", type=Path, metavar="FILE", help="write a page that opens in any browser")
+    add("--save", type=Path, metavar="FILE", help="write the arrays, as .npz; ntm trace FILE reads")
+    add("--seed", type=int, help="decides the problem (default: 1)")
     for axis in _AXES:
         add(f"--{axis}", type=int, help=f"the {axis}, beyond the training range if you like")
     add("--memory-locations", type=int, metavar="N", help="enlarge the memory to N locations first")
 
 
 def run_trace(options: argparse.Namespace) -> int:
-    """Write what a network does with one problem to a file that opens in any browser."""
-    from ntm.evaluation import enlarged
+    """Show what a network does with one problem: here, as a page, or saved for later."""
     from ntm.studio.sharing import show
+    from ntm.studio.terminal import as_text
+
+    trace = _saved(options) if Path(options.run).is_file() else _recorded(options)
+    if not (options.html or options.save):
+        print(as_text(trace.sequence(0)))
+    if options.save:
+        trace.save(options.save)
+    if options.html:
+        show(trace).save(options.html)
+    for file in filter(None, (options.save, options.html)):
+        print(f"{trace.about.get('title', 'trace')}: {file}, {file.stat().st_size / 1e6:.1f} MB")
+    return 0
+
+
+def _saved(options: argparse.Namespace) -> "Trace":
+    from ntm.trace import Trace
+    from ntm.training import FolderError
+
+    for name in ("seed", *_AXES, "memory_locations"):
+        if getattr(options, name) is not None:
+            given = name.replace("_", "-")
+            raise FolderError(f"A saved trace has its problem already; leave --{given} out.")
+    try:
+        return Trace.load(options.run)
+    except ValueError as error:
+        raise FolderError(str(error)) from error
+
+
+def _recorded(options: argparse.Namespace) -> "Trace":
+    from ntm.evaluation import enlarged
     from ntm.studio.sizes import in_words, usual_sizes
+    from ntm.studio.tracing import traced
     from ntm.training import FolderError, block_generator
 
     name, task, model = _network(options.run)
     given = {axis: getattr(options, axis) for axis in _AXES}
     sizes = usual_sizes(task) | {axis: n for axis, n in given.items() if n is not None}
+    seed = 1 if options.seed is None else options.seed
     try:
-        batch = task.at(**sizes).sample(1, block_generator("studio", options.seed))
+        batch = task.at(**sizes).sample(1, block_generator("studio", seed))
         model = enlarged(model, options.memory_locations)
     except (TypeError, ValueError) as error:
         raise FolderError(str(error)) from error
-    title = f"{name}, {in_words(sizes)}"
-    show(model, batch, task, title=title).save(options.html)
-    print(f"{title}: {options.html}, {options.html.stat().st_size / 1e6:.1f} MB")
-    return 0
+    return traced(model, batch, task, f"{name}, {in_words(sizes)}")
 
 
 def _network(name: str) -> tuple[str, "Task", "Model"]:

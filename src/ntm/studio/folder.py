@@ -36,6 +36,15 @@ class RunsFolder:
         except OSError:
             return []
 
+    def files(self, suffix: str) -> list[str]:
+        """The names of the plain files that end in this; links do not count."""
+        try:
+            with os.scandir(self.path) as entries:
+                plain = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
+        except OSError:
+            return []
+        return sorted(name for name in plain if is_name(name) and name.endswith(suffix))
+
     def run(self, name: str) -> Run:
         """The run of that name."""
         if name not in self.names():

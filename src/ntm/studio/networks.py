@@ -18,6 +18,7 @@ from ntm.studio.errors import RefusedError
 from ntm.studio.folder import Cache, RunsFolder
 from ntm.studio.problems import MAX_STEPS, PROBLEMS, Problem, encode, form
 from ntm.studio.sizes import in_words
+from ntm.studio.tracing import traced
 from ntm.tasks import Task
 from ntm.training import Run, RunError, Settings, build_model, paper_settings
 from ntm.training.run import Model
@@ -108,7 +109,7 @@ class Networks:
         except ValueError as error:
             raise RefusedError(422, str(error)) from error
         title = f"{network.title}, {in_words(problem.sizes)}"
-        return trace_document(model, batch, network.task, title)
+        return trace_document(traced(model, batch, network.task, title))
 
     def _pretrained(self, name: str) -> Network:
         facts, file = pretrained.facts(name), pretrained.FOLDER / f"{name}.safetensors"

@@ -12,7 +12,7 @@ Size = Annotated[int, Field(ge=1, le=MAX_STEPS)]
 Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Sequences = Annotated[int, Field(ge=0, le=2**53)]
 NetworkId = Annotated[str, Field(min_length=1, max_length=120)]
-RunPath = Annotated[str, Path(pattern=NAME_PATTERN)]
+NamePath = Annotated[str, Path(pattern=NAME_PATTERN)]
 TaskName = Literal["copy", "repeat-copy", "associative-recall", "ngrams", "priority-sort"]
 ModelName = Literal["ntm-ff", "ntm-lstm", "lstm"]
 Point = Annotated[list[int | float], Field(min_length=2, max_length=2)]
@@ -108,7 +108,7 @@ class TraceDocument(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    format: Literal[1]
+    format: Literal[2]
     steps: int
     outputs: dict[str, Any]
 

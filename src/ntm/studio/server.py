@@ -19,6 +19,7 @@ from ntm.studio.errors import RefusedError
 from ntm.studio.folder import RunsFolder
 from ntm.studio.networks import Networks
 from ntm.studio.runs import Runs
+from ntm.studio.saved import SavedTraces
 from ntm.studio.security import Guard, refusal
 from ntm.studio.sharing import as_html, static_folder
 from ntm.studio.trainings import Order
@@ -55,7 +56,7 @@ def create_app(folder: str | Path, host: str = "127.0.0.1", max_trainings: int =
     max_trainings: how many runs that were started here may go on at a time.
     """
     place = RunsFolder(Path(folder))
-    networks, runs = Networks(place), Runs(place, max_trainings)
+    networks, runs, workers = Networks(place), Runs(place, max_trainings), Workers()
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -64,7 +65,8 @@ def create_app(folder: str | Path, host: str = "127.0.0.1", max_trainings: int =
 
     app = FastAPI(title="ntm studio", docs_url=None, redoc_url=None, lifespan=lifespan)
     app.include_router(_page())
-    app.include_router(_play(networks), prefix="/api")
+    app.include_router(_play(networks, workers), prefix="/api")
+    app.include_router(_saved(SavedTraces(place), workers), prefix="/api")
     app.include_router(_training(runs), prefix="/api")
     app.add_exception_handler(RefusedError, _refused)
     app.add_exception_handler(OSError, _vanished)
@@ -98,8 +100,8 @@ def _page() -> APIRouter:
     return router
 
 
-def _play(networks: Networks) -> APIRouter:
-    router, workers = APIRouter(), Workers()
+def _play(networks: Networks, workers: Workers) -> APIRouter:
+    router = APIRouter()
 
     @router.get(
         "/networks", response_model=list[schemas.NetworkListed], responses=_refusals(403, 404)
@@ -108,13 +110,17 @@ def _play(networks: Networks) -> APIRouter:
         return networks.listing()
 
     @router.post(
-        "/example", response_model=schemas.ExampleAnswer, responses=_refusals(*_POSTED, 404)
+        "/example", response_model=schemas.ExampleAnswer, responses=_refusals(*_POSTED, 404, 429)
     )
-    def example(request: schemas.ExampleRequest) -> Any:
-        task = networks.find(request.network).task
-        sizes = {axis: getattr(request, axis) for axis in ("length", "repeats", "items")}
-        given = {axis: size for axis, size in sizes.items() if size is not None}
-        return {"problem": problems.example(task, given, request.seed)}
+    async def example(request: schemas.ExampleRequest) -> Response:
+        def drawn() -> str:
+            task = networks.find(request.network).task
+            sizes = {axis: getattr(request, axis) for axis in ("length", "repeats", "items")}
+            given = {axis: size for axis, size in sizes.items() if size is not None}
+            problem = problems.example(task, given, request.seed)
+            return f'{{"problem": {problem.model_dump_json()}}}'
+
+        return Response(await workers.run(drawn), media_type="application/json")
 
     def traced(request: schemas.TraceRequest) -> Document:
         return networks.trace(request.network, request.problem, request.memory_locations)
@@ -141,6 +147,25 @@ def _play(networks: Networks) -> APIRouter:
     return router
 
 
+def _saved(traces: SavedTraces, workers: Workers) -> APIRouter:
+    router = APIRouter()
+
+    @router.get("/traces", response_model=list[str], responses=_refusals(403, 404))
+    def list_traces() -> Any:
+        return traces.names()
+
+    @router.get(
+        "/traces/{name}",
+        response_model=schemas.TraceDocument,
+        responses=_refusals(403, 404, 422, 429),
+    )
+    async def trace(name: schemas.NamePath) -> Response:
+        text = await workers.run(lambda: json.dumps(traces.document(name), allow_nan=False))
+        return Response(text, media_type="application/json")
+
+    return router
+
+
 def _training(runs: Runs) -> APIRouter:
     router = APIRouter()
 
@@ -158,7 +183,7 @@ def _training(runs: Runs) -> APIRouter:
         response_model=schemas.CurveAnswer,
         responses=_refusals(403, 404, 422),
     )
-    def curve(name: schemas.RunPath, after: schemas.Sequences = 0) -> Any:
+    def curve(name: schemas.NamePath, after: schemas.Sequences = 0) -> Any:
         return runs.curve(name, after)
 
     @router.post(
@@ -166,7 +191,7 @@ def _training(runs: Runs) -> APIRouter:
         response_model=schemas.RunName,
         responses=_refusals(403, 404, 409, 413, 415, 422),
     )
-    def stop(name: schemas.RunPath) -> Any:
+    def stop(name: schemas.NamePath) -> Any:
         runs.stop(name)
         return {"name": name}
 

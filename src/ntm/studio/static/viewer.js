@@ -31,9 +31,11 @@ export function mountViewer(element, source, options = {}) {
   const tip = makeTip();
   const stage = makeStage(trace, view, tip, (step) => goTo(step));
   const transport = makeTransport(trace, stage);
-  const parts = trace.memory ? [makeTape(trace, stage), makeChain(trace, stage)] : [];
+  // A trace may have been recorded without the memory itself.
+  const tape = trace.memory && makeTape(trace, stage);
+  const chain = trace.heads.length > 0 && makeChain(trace, stage);
   const timeline = makeTimeline(trace, stage);
-  parts.push(timeline);
+  const parts = [tape, chain, timeline].filter(Boolean);
 
   function goTo(step) {
     view.step = Math.max(0, Math.min(trace.steps - 1, step));
@@ -48,7 +50,7 @@ export function mountViewer(element, source, options = {}) {
   element.replaceChildren(
     makeSummary(trace),
     transport.element,
-    ...(trace.memory ? [machine(parts, makeControls(trace, view, layout))] : []),
+    ...(chain ? [machine(tape, chain, makeControls(trace, view, layout))] : []),
     timeline.element,
     makeAnswerTable(trace, view),
     ...tip.elements,
@@ -99,11 +101,12 @@ function makeStage(trace, view, tip, goTo) {
   };
 }
 
-function machine([tape, chain], controls) {
+function machine(tape, chain, controls) {
   const title = make("h3", {}, "At this step");
-  const heading = make("div", { class: "machine-heading" }, title, tape.legend, controls);
-  const scrolls = make("div", { class: "scrolls" }, tape.element);
-  return make("section", { class: "machine" }, heading, scrolls, chain.element);
+  const legend = tape ? [tape.legend] : [];
+  const heading = make("div", { class: "machine-heading" }, title, ...legend, controls);
+  const scrolls = tape ? [make("div", { class: "scrolls" }, tape.element)] : [];
+  return make("section", { class: "machine" }, heading, ...scrolls, chain.element);
 }
 
 /** Which head the chain explains, and which locations are shown. */
