@@ -26,6 +26,7 @@ lint: .venv/with-dev ## Check format, style and types
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+	@$(BIN)/oxlint --quiet src tests
 
 bench: .venv/with-figures ## Measure the speed against other ways to run the same network
 	@$(BIN)/ntm bench

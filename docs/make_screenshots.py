@@ -51,7 +51,7 @@ def studio(folder: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "ntm", "studio", str(folder), "--port", "0", "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
-        yield server.stdout.readline().strip()
+        yield server.stdout.readline().strip()  # with the token, which becomes a cookie
         server.terminate()
 
 
@@ -73,7 +73,7 @@ def photograph(browser: Browser, address: str) -> None:
         step_to(shown, 14)
         shown.locator(".summary").evaluate("summary => summary.scrollIntoView()")
         save(shown, "studio-phone.png")
-    with page(browser, 1280, 660) as shown:
+    with page(browser, 1280, 900) as shown:
         shown.goto(f"{address}#training")
         shown.locator("path[data-run]").first.wait_for(state="attached")
         shown.get_by_label("logarithmic").check()

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -131,12 +132,16 @@ def test_the_studio_as_a_process(tmp_path: Path) -> None:
         try:
             assert studio.stdout is not None
             address = studio.stdout.readline().strip()
+            address, token = address.split("?token=")
             assert address.startswith("http://127.0.0.1:")
             order = urllib.request.Request(
                 f"{address}api/runs",
                 json.dumps({"task": "copy", "name": "mine", "sequences": 10_000_000}).encode(),
                 {"Content-Type": "application/json"},
             )
+            with pytest.raises(urllib.error.HTTPError, match="403"):
+                urllib.request.urlopen(order, timeout=300)
+            order.add_header("Authorization", f"Bearer {token}")
             with urllib.request.urlopen(order, timeout=300) as answer:
                 assert json.load(answer) == {"name": "mine"}
             (child,) = _children(studio.pid)
@@ -146,6 +151,7 @@ def test_the_studio_as_a_process(tmp_path: Path) -> None:
             studio.kill()
     assert studio.returncode == 0
     assert complaints == ""
+    assert list((tmp_path / "mine" / "checkpoint").iterdir())  # however early it was stopped
     deadline = time.monotonic() + 60
     while _is_alive(child):
         assert time.monotonic() < deadline

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import resource
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,11 @@ import pytest
 from fastapi.testclient import TestClient
 from tests.studio.conftest import HOST, make_run
 
-from ntm.studio.security import MAX_BODY, is_own_host
+from ntm.studio.errors import RefusedError
+from ntm.studio.networks import Networks
+from ntm.studio.security import ANSWER_HEADERS, MAX_BODY, is_own_host
 from ntm.studio.server import create_app
+from ntm.studio.workers import Workers
 
 JSON = {"content-type": "application/json"}
 TRACE: dict[str, Any] = {"network": "run:copying", "problem": {"vectors": [[0, 1, 1]]}}
@@ -96,7 +100,12 @@ def test_no_name_leads_out_of_the_folder(client: TestClient, name: str) -> None:
     quoted = quote(name.encode("utf-8", "surrogatepass"), safe="").replace(".", "%2e")
     for path in (f"/api/runs/{quoted}/curve", f"/static/{quoted}", f"/api/paper/{quoted}"):
         assert_refused(client.get(path))
-    assert_refused(post(client, f"/api/runs/{quoted}/stop", {}))
+    for action in ("stop", "resume", "delete"):
+        assert_refused(post(client, f"/api/runs/{quoted}/{action}", {}))
+    if name:
+        assert_refused(client.get(f"/api/traces/{quoted}"))
+    encodable = name.encode(errors="replace").decode()
+    assert post(client, "/api/curves", {"after": {encodable: 0}}).json() == {}
     for network in (f"run:{name}", f"pretrained:{name}", f"untrained:{name}", name):
         assert_refused(post(client, "/api/trace", TRACE | {"network": network}), 404, 422)
         assert_refused(post(client, "/api/share", TRACE | {"network": network}), 404, 422)
@@ -323,6 +332,10 @@ def test_starting_what_is_there_or_stopping_what_was_not_started(client: TestCli
     assert_refused(post(client, "/api/runs/copying/stop", {}), 409)
     assert_refused(post(client, "/api/runs/nobody/stop", {}), 404)
     assert_refused(post(client, "/api/runs/linked/stop", {}), 404)
+    assert_refused(post(client, "/api/runs/linked/resume", {}), 404)
+    assert_refused(post(client, "/api/runs/linked/delete", {}), 409)
+    assert_refused(post(client, "/api/runs/nobody/delete", {}), 404)
+    assert_refused(post(client, "/api/runs/copying/resume", {"sequences": 3}), 409)
     assert_refused(client.get("/api/runs/nobody/curve"), 404)
 
 
@@ -384,3 +397,175 @@ def test_a_network_too_large_to_build_is_left_out(tmp_path: Path) -> None:
     networks = {network["id"] for network in client.get("/api/networks").json()}
     assert "run:giant" not in networks
     assert len(client.get("/api/runs").json()) == 1
+
+
+# Numbers that a config may hold, each of which would fill the memory of the machine.
+LARGE = {
+    "copy-bits": ("copy", {"bits": 10**6}),
+    "copy-endless": ("copy", {"bits": 10**30}),
+    "copy-long": ("copy", {"max_length": 10**9}),
+    "copy-wide": ("copy", {"bits": 20_000}),
+    "recall-items": ("associative-recall", {"item_length": 10**7, "bits": 10**4}),
+    "ngrams-long": ("ngrams", {"length": 10**9}),
+    "sort-long": ("priority-sort", {"length": 10**8, "answers": 10**7}),
+}
+
+
+def test_no_config_makes_the_studio_fill_the_memory(tmp_path: Path) -> None:
+    for name, (task, values) in LARGE.items():
+        run = make_run(tmp_path / name, task)
+        config = json.loads((run.path / "config.json").read_text())
+        config["task"] |= values
+        (run.path / "config.json").write_text(json.dumps(config))
+    make_run(tmp_path / "good")
+    client = TestClient(create_app(tmp_path), base_url=HOST)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    runs = {run["name"]: run for run in client.get("/api/runs").json()}
+    assert runs.keys() == {"good", *LARGE}
+    networks = {network["id"] for network in client.get("/api/networks").json()}
+    assert [name for name in networks if name.startswith("run:")] == ["run:good"]
+    for name in LARGE:
+        request = {"network": f"run:{name}", "problem": {"vectors": [[0] * 8]}}
+        assert_refused(post(client, "/api/example", {"network": f"run:{name}"}), 404)
+        assert_refused(post(client, "/api/trace", request), 404)
+    assert post(client, "/api/example", {"network": "run:good"}).status_code == 200
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 500_000  # kilobytes
+
+
+def test_weights_too_large_to_be_those_of_a_network_are_not_opened(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "sparse")
+    os.truncate(run.path / "best.safetensors", 10**11)  # a file with a hole takes no room
+    client = TestClient(create_app(tmp_path), base_url=HOST)
+    assert "run:sparse" not in {network["id"] for network in client.get("/api/networks").json()}
+
+
+def test_steps_and_parameters_are_bounded_together(tmp_path: Path) -> None:
+    make_run(tmp_path / "large", model="lstm", model__hidden_size=1500, model__layers=1)
+    client = TestClient(create_app(tmp_path), base_url=HOST)
+    request = {"network": "run:large", "problem": {"vectors": [[0] * 8] * 499}}
+    assert_refused(post(client, "/api/trace", request), 422)
+    assert "take too long" in post(client, "/api/trace", request).json()["error"]
+
+
+def test_too_many_examples_at_once_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They go through the same few threads as traces."""
+    asked: list[str] = []
+
+    async def refusing(_self: Workers, _work: object) -> str:
+        asked.append("worker")
+        raise RefusedError(429, "The studio is busy.")
+
+    monkeypatch.setattr(Workers, "run", refusing)
+    client = TestClient(create_app(tmp_path), base_url=HOST)
+    assert_refused(post(client, "/api/example", {"network": "untrained:copy"}), 429)
+    assert asked == ["worker"]
+
+
+def test_a_mistake_of_the_studio_is_answered_with_all_headers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_self: Networks) -> None:
+        raise ZeroDivisionError("a secret of the folder")
+
+    monkeypatch.setattr(Networks, "listing", broken)
+    client = TestClient(create_app(tmp_path), base_url=HOST, raise_server_exceptions=False)
+    answer = client.get("/api/networks")
+    assert_refused(answer, 500)
+    assert "secret" not in answer.text
+    for header, value in ANSWER_HEADERS.items():
+        assert answer.headers.get_list(header) == [value]
+
+
+TOKEN = "the-token-that-was-printed"
+EVERYWHERE = [
+    ("GET", "/"),
+    ("GET", "/static/app.js"),
+    ("GET", "/openapi.json"),
+    ("GET", "/api/guide"),
+    ("GET", "/api/networks"),
+    ("GET", "/api/traces"),
+    ("GET", "/api/traces/t.npz"),
+    ("GET", "/api/runs"),
+    ("GET", "/api/runs/copying/curve"),
+    ("GET", "/api/paper/copy"),
+    ("GET", "/nowhere"),
+    ("POST", "/api/example"),
+    ("POST", "/api/trace"),
+    ("POST", "/api/share"),
+    ("POST", "/api/curves"),
+    ("POST", "/api/runs"),
+    ("POST", "/api/runs/copying/stop"),
+    ("POST", "/api/runs/copying/resume"),
+    ("POST", "/api/runs/copying/delete"),
+    ("DELETE", "/api/runs"),
+    ("HEAD", "/"),
+]
+WRONG = [
+    {},
+    {"cookie": "ntm-studio-8765=guess"},
+    {"cookie": f"ntm-studio-8766={TOKEN}"},
+    {"cookie": f"other={TOKEN}"},
+    {"cookie": "ntm-studio-8765="},
+    {"cookie": "\x01;;==,"},
+    {"authorization": "Bearer guess"},
+    {"authorization": f"Basic {TOKEN}"},
+    {"authorization": TOKEN},
+    {"authorization": "Bearer \u00e9".encode()},
+]
+
+
+@pytest.fixture(scope="module")
+def guarded(place: Path) -> Iterator[TestClient]:
+    with TestClient(create_app(place, token=TOKEN), base_url=HOST) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("headers", WRONG, ids=str)
+def test_without_the_token_there_is_nothing_to_see(
+    guarded: TestClient, place: Path, headers: dict[str, str]
+) -> None:
+    before = everything_in(place.parent)
+    for method, path in EVERYWHERE:
+        guarded.cookies.clear()
+        answer = guarded.request(method, path, headers=JSON | headers)
+        assert answer.status_code == 403, path
+        assert "set-cookie" not in answer.headers
+        if method != "HEAD":
+            assert_refused(answer, 403)
+    assert everything_in(place.parent) == before
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "token=guess",
+        "token=",
+        f"token={TOKEN}&token=guess",
+        f"TOKEN={TOKEN}",
+        f"token={TOKEN[:-1]}",
+        f"token={TOKEN}%00",
+    ],
+)
+def test_a_wrong_token_in_the_address_is_no_invitation(guarded: TestClient, query: str) -> None:
+    guarded.cookies.clear()
+    assert_refused(guarded.get(f"/?{query}"), 403)
+
+
+def test_the_token_opens_the_page_alone_and_becomes_a_cookie(guarded: TestClient) -> None:
+    guarded.cookies.clear()
+    assert_refused(guarded.get(f"/api/runs?token={TOKEN}"), 403)
+    answer = guarded.get(f"/?token={TOKEN}", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    cookie = answer.headers["set-cookie"].lower()
+    assert cookie.startswith(f"ntm-studio-8765={TOKEN};")
+    assert {"httponly", "samesite=lax", "path=/"} <= {part.strip() for part in cookie.split(";")}
+    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert guarded.get("/").status_code == 200
+    assert guarded.get("/api/runs").status_code == 200
+    assert_refused(guarded.get("/api/runs", headers={"origin": "https://evil.example"}), 403)
+    guarded.cookies.clear()
+    bearing = {"authorization": f"Bearer {TOKEN}"}
+    assert guarded.get("/api/runs", headers=bearing).status_code == 200

@@ -141,5 +141,26 @@ def test_the_page_and_its_files_are_served_and_may_load_nothing_else(client: Tes
 def test_a_studio_without_a_folder_has_networks_all_the_same(tmp_path: Path) -> None:
     client = TestClient(create_app(tmp_path / "none"), base_url=HOST)
     assert len(listed(client)) >= 5
+    assert next(iter(listed(client).values()))["task"] == "copy"  # the page opens on the first
     assert client.get("/api/runs").json() == []
     assert not (tmp_path / "none").exists()
+
+
+def test_runs_with_many_bits_work(tmp_path: Path) -> None:
+    make_run(tmp_path / "wide", task__bits=300)
+    client = TestClient(create_app(tmp_path), base_url=HOST)
+    form = listed(client)["run:wide"]["problem"]
+    assert form["sizes"]["length"]["max"] < 200  # type: ignore[index]
+    drawn = client.post("/api/example", json={"network": "run:wide", "length": 7}).json()
+    assert [len(vector) for vector in drawn["problem"]["vectors"]] == [300] * 7
+    document = client.post("/api/trace", json={"network": "run:wide", **drawn}).json()
+    assert document["outputs"]["shape"] == [15, 300]
+
+
+def test_the_guide_knows_every_task_and_model_of_the_page(client: TestClient) -> None:
+    guide = client.get("/api/guide").json()
+    assert list(guide["tasks"]) == list(PROBLEMS)
+    assert guide["models"].keys() == {"ntm-ff", "ntm-lstm", "lstm"}
+    for network in listed(client).values():
+        assert guide["tasks"][network["task"]]["hint"]
+        assert guide["models"][network["model"]]["title"]

@@ -15,7 +15,13 @@ _AXES = ("length", "repeats", "items")
 def add_studio_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `ntm studio`."""
     add = parser.add_argument
-    add("folder", type=Path, nargs="?", metavar="DIR", help="folder of runs (default: runs)")
+    add(
+        "folder",
+        type=Path,
+        nargs="?",
+        metavar="DIR",
+        help="folder of runs, or saved trace (default: runs)",
+    )
     add("--host", default="127.0.0.1", help="address to listen on (default: this machine alone)")
     add("--port", type=_port, default=8765, help="port to listen on (default: 8765); 0 takes any")
     add("--no-browser", action="store_true", help="print the address and open nothing")
@@ -32,9 +38,12 @@ def run_studio(options: argparse.Namespace) -> int:
     from ntm.training import FolderError, Run, RunError
 
     folder: Path = options.folder or Path("runs")
+    view = ""
+    if folder.is_file():
+        folder, view = folder.absolute().parent, f"play/trace:{folder.name}"
     if options.folder and not folder.is_dir():
         raise FolderError(f"{folder} is not a folder.")
-    if Run.exists(folder):
+    if Run.exists(folder) and not view:
         raise FolderError(f"{folder} is a run itself; give the folder that it is in.")
     try:
         from ntm.studio.serving import serve
@@ -42,7 +51,7 @@ def run_studio(options: argparse.Namespace) -> int:
         raise RunError(
             f"The studio needs more ({error}): pip install 'neural-turing-machines[studio]'"
         ) from error
-    serve(folder, options.host, options.port, open_browser=not options.no_browser)
+    serve(folder, options.host, options.port, not options.no_browser, view)
     return 0
 
 

@@ -5,6 +5,7 @@
     format          2
     title           what to write above it
     task            the task's name, or null
+    hint            what to look for, or null
     model           the kind of network, or null
     config          the network's sizes and choices, as in config.json, or null
     steps           T
@@ -35,6 +36,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
+from ntm.studio.guide import TASKS
 from ntm.tasks import Batch, cost_in_bits, wrong_bits
 from ntm.trace import HEAD_ARRAYS, Array, Trace
 
@@ -51,10 +53,12 @@ def trace_document(trace: Trace) -> Document:
         raise ValueError("The first sequence of this trace has no steps; there is nothing to show.")
     cost, wrong = answered(one)
     inputs, outputs = channel_names(one)
+    task = _word(one.about.get("task"))
     return {
         "format": FORMAT,
         "title": title if many == 1 else f"{title}, sequence 1 of {many}",
-        "task": _word(one.about.get("task")),
+        "task": task,
+        "hint": TASKS[task].look_for if task in TASKS else None,
         "model": _word(one.about.get("model")),
         "config": one.about.get("config"),
         "steps": len(one.inputs),

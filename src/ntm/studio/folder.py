@@ -1,5 +1,6 @@
 """A folder of runs as strangers may ask for it: by name, and never for anything outside it."""
 
+import json
 import os
 import re
 import stat
@@ -14,6 +15,7 @@ from ntm.training import Run, RunError
 
 NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 _LARGEST_CONFIG = 1_000_000
+_LARGEST_NUMBER = 20_000
 
 Value = TypeVar("Value")
 
@@ -73,6 +75,10 @@ class RunsFolder:
         except (OSError, RuntimeError):  # not there, or links in a circle
             return None
 
+    def is_link(self, name: str) -> bool:
+        """Whether a run is kept elsewhere, and only a link to it is here."""
+        return (self.path / name).is_symlink()
+
     def is_taken(self, name: str) -> bool:
         """Whether anything in the folder has that name."""
         return os.path.lexists(self.path / name)
@@ -84,11 +90,26 @@ class RunsFolder:
         try:
             if config.stat().st_size > _LARGEST_CONFIG:
                 raise RunError(f"The config.json of {name} is too long to be one.")
-            return self._runs.get(config, lambda: Run(config.parent))
+            return self._runs.get(config, lambda: _checked(config))
         except RunError:
             raise
         except Exception as error:  # whatever a foreign file provokes, the others are still there
             raise RunError(f"The config.json of {name} cannot be used: {error}") from error
+
+
+def _checked(config: Path) -> Run:
+    """The run of a config, unless its task is of a size that nobody means.
+
+    Before it is opened: a million bits have a million channels with names.
+    """
+    task = json.loads(config.read_bytes()).get("task", {})
+    for key, value in task.items():
+        if isinstance(value, int) and value > _LARGEST_NUMBER:
+            raise RunError(
+                f"The config.json of {config.parent.name} has task.{key}={value}; the studio opens "
+                f"tasks with numbers up to {_LARGEST_NUMBER:,}."
+            )
+    return Run(config.parent)
 
 
 def is_name(text: str) -> bool:

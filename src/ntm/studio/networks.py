@@ -27,8 +27,10 @@ from ntm.training.settings import ModelConfig
 _MAX_LOCATIONS = 1024
 # Numbers in a document: 32 MB of them.
 _MAX_VALUES = 8_000_000
-# About as many as a config in a folder may ask this process to build.
+# About as many as a config in a folder may ask this process to build,
 _MAX_PARAMETERS = 50_000_000
+# and how often all of them together may be used: a second or two of work.
+_MAX_PRODUCTS = 10_000_000_000
 _MODELS_KEPT = 8
 
 
@@ -76,7 +78,9 @@ class Networks:
 
     def listing(self) -> list[dict[str, Any]]:
         """All that can be played with; a run without usable weights is left out."""
-        found: list[Network | None] = [self._pretrained(name) for name in pretrained.names()]
+        published = [self._pretrained(name) for name in pretrained.names()]
+        order = list(PROBLEMS)
+        found: list[Network | None] = [*sorted(published, key=lambda n: order.index(n.task.name))]
         runs = self._folder.runs()
         found += [self._of_run(name, run) for name, run in runs if isinstance(run, Run)]
         found += [_untrained(task) for task in PROBLEMS]
@@ -161,7 +165,7 @@ def _build_untrained(task: str) -> Model:
 
 def _facts(file: Path, config: ModelConfig) -> dict[str, Any]:
     """How long the weights were trained and what they cost; nothing if the file is no good."""
-    if not _is_reasonable(config):
+    if _parameters(config) > _MAX_PARAMETERS or file.stat().st_size > 8 * _MAX_PARAMETERS:
         return {}
     try:
         with safe_open(file, framework="pt") as opened:
@@ -186,8 +190,8 @@ def _is_drawable(settings: Settings) -> bool:
     return all(size["min"] <= size["max"] for size in form(settings.task)["sizes"].values())
 
 
-def _is_reasonable(config: ModelConfig) -> bool:
-    """Whether to build such a network at all: a config from somewhere may say anything."""
+def _parameters(config: ModelConfig) -> int:
+    """About how many a network has; a config from somewhere may say anything."""
     if isinstance(config, NTMConfig):
         heads = config.read_heads * config.read_head_outputs
         heads += config.write_heads * config.write_head_outputs
@@ -199,11 +203,15 @@ def _is_reasonable(config: ModelConfig) -> bool:
         rest = config.memory_locations * config.memory_width + size * heads
     else:
         below, layers, size, rest = config.input_size, config.layers, config.hidden_size, 0
-    return 4 * layers * size * (below + 2 * size) + rest <= _MAX_PARAMETERS
+    return 4 * layers * size * (below + 2 * size) + rest
 
 
 def _require_room(config: ModelConfig, steps: int, locations: int | None) -> None:
-    """Refuse what would be too large to show."""
+    """Refuse what would take too long, or be too large to show."""
+    if steps * _parameters(config) > _MAX_PRODUCTS:
+        raise RefusedError(
+            422, f"{steps:,} steps of a network of this size take too long; take a shorter problem."
+        )
     if not isinstance(config, NTMConfig):
         return
     most = max(_MAX_LOCATIONS, config.memory_locations)

@@ -11,7 +11,7 @@ delimiters, numbers and scored steps that its settings ask for, and the drawing 
 """
 
 from abc import abstractmethod
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Mapping
 from functools import lru_cache
 from itertools import pairwise
@@ -27,9 +27,11 @@ from ntm.tasks import Batch, Task
 from ntm.training.stream import block_generator
 
 MAX_STEPS = 1000
+# Steps times channels: what a problem, its target or its answer may have.
+MAX_CELLS = 100_000
 
 Bit = Annotated[int, Field(ge=0, le=1)]
-Vector = Annotated[list[Bit], Field(min_length=1, max_length=256)]
+Vector = Annotated[list[Bit], Field(min_length=1, max_length=MAX_CELLS)]
 Vectors = Annotated[list[Vector], Field(min_length=1, max_length=MAX_STEPS)]
 Priority = Annotated[float, Field(ge=-1, le=1)]
 
@@ -281,14 +283,18 @@ def example(task: Task, sizes: Mapping[str, int], seed: int) -> Problem:
 def form(task: Task) -> dict[str, Any]:
     """What a page needs to know to let somebody draw a problem.
 
+    fields: what a drawing is made of.
     bits, item_length: of one vector, and vectors of one item; 1 where the task has no such thing.
+    context: how many bits decide the chances of the next, where they do; 0 elsewhere.
     sizes: for each axis of the task (length, repeats, items), `min` and `max` of what is accepted,
     `trained`, the range in training, and `default`, its middle. Two sizes at their maxima may
     still be too many steps together.
     """
     return {
+        "fields": list(PROBLEMS[task.name].model_fields),
         "bits": getattr(task, "bits", 1),
         "item_length": getattr(task, "item_length", 1),
+        "context": getattr(task, "context", 0),
         "sizes": {axis: _size(task, axis) for axis in task.axes},
     }
 
@@ -296,11 +302,10 @@ def form(task: Task) -> dict[str, Any]:
 def _size(task: Task, axis: str) -> dict[str, Any]:
     least = smallest(task, axis)
     others = {other: smallest(task, other) for other in task.axes if other != axis}
-    steps = PROBLEMS[task.name].steps
-    fitting = bisect_right(
+    fitting = bisect_left(
         range(least, MAX_STEPS + 2),
-        MAX_STEPS,
-        key=lambda size: steps(task.at(**others, **{axis: size})),
+        True,
+        key=lambda size: _too_large(task.at(**others, **{axis: size})) is not None,
     )
     most = least + fitting - 1
     return {
@@ -317,12 +322,23 @@ def _example(task: Task, sizes: Mapping[str, int], seed: int) -> Batch:
         fixed = task.at(**sizes)
     except (TypeError, ValueError) as error:
         raise RefusedError(422, str(error)) from error
-    steps = PROBLEMS[task.name].steps(fixed)
-    if steps > MAX_STEPS:
-        raise RefusedError(
-            422, f"This problem takes {steps:,} steps; the studio shows up to {MAX_STEPS:,}."
-        )
+    if sentence := _too_large(fixed):
+        raise RefusedError(422, sentence)
     return fixed.sample(1, block_generator("studio", seed))
+
+
+def _too_large(task: Task) -> str | None:
+    """Why the longest problem that a task samples is not shown; None if it is."""
+    steps = PROBLEMS[task.name].steps(task)
+    if steps > MAX_STEPS:
+        return f"This problem takes {steps:,} steps; the studio shows up to {MAX_STEPS:,}."
+    cells = steps * max(task.input_size, task.output_size)
+    if cells > MAX_CELLS:
+        return (
+            f"This problem takes {steps:,} steps of {task.input_size:,} channels; the studio shows "
+            f"up to {MAX_CELLS:,} values."
+        )
+    return None
 
 
 def _answer_start(example: Batch) -> int:

@@ -1,20 +1,34 @@
 """What requests and answers look like; the OpenAPI document is made from this."""
 
+from collections.abc import Iterable
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import Path
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from ntm.studio.folder import NAME_PATTERN
+from ntm.studio.guide import MODELS, TASKS
 from ntm.studio.problems import MAX_STEPS, AnyProblem
+
+
+def _one_of(names: Iterable[str], name: str) -> str:
+    if name not in names:
+        raise ValueError(f"choose one of {', '.join(names)}")
+    return name
+
 
 Size = Annotated[int, Field(ge=1, le=MAX_STEPS)]
 Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Sequences = Annotated[int, Field(ge=0, le=2**53)]
 NetworkId = Annotated[str, Field(min_length=1, max_length=120)]
 NamePath = Annotated[str, Path(pattern=NAME_PATTERN)]
-TaskName = Literal["copy", "repeat-copy", "associative-recall", "ngrams", "priority-sort"]
-ModelName = Literal["ntm-ff", "ntm-lstm", "lstm"]
+TaskName = Annotated[
+    str, AfterValidator(partial(_one_of, TASKS)), WithJsonSchema({"enum": list(TASKS)})
+]
+ModelName = Annotated[
+    str, AfterValidator(partial(_one_of, MODELS)), WithJsonSchema({"enum": list(MODELS)})
+]
 Point = Annotated[list[int | float], Field(min_length=2, max_length=2)]
 State = Literal["running", "stopped", "finished", "failed", "unreadable"]
 
@@ -53,6 +67,18 @@ class RunRequest(Request):
     name: Annotated[str, Field(pattern=NAME_PATTERN)] | None = None
 
 
+class ResumeRequest(Request):
+    """A run to go on with, up to so many sequences; by default as many as it began with."""
+
+    sequences: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
+
+
+class CurvesRequest(Request):
+    """Runs, and the sequences up to which their curves are known."""
+
+    after: Annotated[dict[str, Sequences], Field(max_length=2000)]
+
+
 class Refusal(BaseModel):
     """Why a request was not granted."""
 
@@ -77,8 +103,10 @@ class SizeRange(BaseModel):
 class ProblemForm(BaseModel):
     """What the drawing pane needs to know; see `ntm.studio.problems.form`."""
 
+    fields: list[str]
     bits: int
     item_length: int
+    context: int
     sizes: dict[str, SizeRange]
 
 
@@ -126,13 +154,19 @@ class RunListed(BaseModel):
     bits: float | None
     total: int | None
     can_stop: bool
+    speed: float | None
 
 
-class CurveAnswer(BaseModel):
+class Curve(BaseModel):
     """New points of a learning curve. Another generation than before: the curve begins anew."""
 
     points: list[Point]
     generation: int
+
+
+class CurveAnswer(Curve):
+    """New points, and where the run stands."""
+
     state: State
     reason: str | None
     sequences: int

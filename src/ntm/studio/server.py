@@ -12,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, Response
 from starlette.exceptions import HTTPException
 
-from ntm.studio import problems, schemas
+from ntm.studio import guide, problems, schemas
 from ntm.studio.curves import paper_curves
 from ntm.studio.documents import Document
 from ntm.studio.errors import RefusedError
@@ -34,7 +34,7 @@ _KINDS = {
 
 _REASONS = {
     400: "The body is not JSON.",
-    403: "The request names another host, or comes from another site.",
+    403: "The request lacks the token, names another host, or comes from another site.",
     404: "There is no such thing.",
     409: "It is there already, or not in a state for this.",
     413: "The body is too long.",
@@ -49,11 +49,17 @@ _SENTENCES = {
 }
 
 
-def create_app(folder: str | Path, host: str = "127.0.0.1", max_trainings: int = 4) -> FastAPI:
+def create_app(
+    folder: str | Path,
+    host: str = "127.0.0.1",
+    max_trainings: int = 4,
+    token: str | None = None,
+) -> FastAPI:
     """The studio for a folder of runs, as an ASGI application.
 
     host: the address that it will be bound to; requests must name it.
     max_trainings: how many runs that were started here may go on at a time.
+    token: what a request must bring; None lets in whoever reaches the server.
     """
     place = RunsFolder(Path(folder))
     networks, runs, workers = Networks(place), Runs(place, max_trainings), Workers()
@@ -72,7 +78,7 @@ def create_app(folder: str | Path, host: str = "127.0.0.1", max_trainings: int =
     app.add_exception_handler(OSError, _vanished)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _failed)
-    app.add_middleware(Guard, host=host)
+    app.add_middleware(Guard, host=host, token=token)
     return app
 
 
@@ -102,6 +108,10 @@ def _page() -> APIRouter:
 
 def _play(networks: Networks, workers: Workers) -> APIRouter:
     router = APIRouter()
+
+    @router.get("/guide", response_model=dict[str, Any], responses=_refusals(403, 404))
+    def guidance() -> Any:
+        return guide.to_json()
 
     @router.get(
         "/networks", response_model=list[schemas.NetworkListed], responses=_refusals(403, 404)
@@ -195,13 +205,39 @@ def _training(runs: Runs) -> APIRouter:
         runs.stop(name)
         return {"name": name}
 
+    @router.post(
+        "/curves",
+        response_model=dict[str, schemas.Curve],
+        responses=_refusals(*_POSTED),
+    )
+    def curves(request: schemas.CurvesRequest) -> Any:
+        return runs.curves(request.after)
+
+    @router.post(
+        "/runs/{name}/resume",
+        response_model=schemas.RunName,
+        responses=_refusals(*_POSTED, 404, 409, 429),
+    )
+    def resume(name: schemas.NamePath, request: schemas.ResumeRequest) -> Any:
+        runs.resume(name, request.sequences)
+        return {"name": name}
+
+    @router.post(
+        "/runs/{name}/delete",
+        response_model=schemas.RunName,
+        responses=_refusals(403, 404, 409, 413, 415, 422),
+    )
+    def delete(name: schemas.NamePath) -> Any:
+        runs.delete(name)
+        return {"name": name}
+
     @router.get(
         "/paper/{task}",
         response_model=dict[str, list[schemas.Point]],
         responses=_refusals(403, 422),
     )
     def paper(task: schemas.TaskName) -> Any:
-        return paper_curves(task)
+        return paper_curves(task, guide.TASKS[task].height)
 
     return router
 
@@ -241,4 +277,5 @@ def _sentence(problem: dict[str, Any]) -> str:
         return f"The body is not JSON: {problem['ctx']['error']}."
     # The first part says body, path or query; the name of a task is how a problem was recognised.
     where = [str(part) for part in problem["loc"][1:] if part not in problems.PROBLEMS]
-    return f"{'.'.join(where)[:200] or 'The body'}: {problem['msg']}."
+    said = problem["msg"].removeprefix("Value error, ")
+    return f"{'.'.join(where)[:200] or 'The body'}: {said}."

@@ -46,6 +46,7 @@ _PAGE = """<!doctype html>
 <style>{style}</style>
 </head>
 <body class="shared">
+<header class="unseen"><h1>{title}</h1></header>
 <main id="viewer"></main>
 <noscript>This trace is drawn by a script, and scripts are switched off here.</noscript>
 <script type="application/json" id="trace">{trace}</script>

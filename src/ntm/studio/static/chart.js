@@ -5,6 +5,7 @@ import { make, makeSvg } from "./dom.js";
 
 const MARGIN = { top: 14, right: 18, bottom: 44, left: 52 };
 const LEAST_ON_LOG = 1e-3;
+const MOST_SPOKEN = 5;
 
 /** Shapes at the ends of lines, so that runs of one colour can be told apart. */
 const MARKERS = [
@@ -15,6 +16,9 @@ const MARKERS = [
   "M0 5L5 -4H-5z",
   "M-5 -2h3v-3h4v3h3v4h-3v3h-4v-3h-3z",
 ];
+
+/** More points than this in a line are merged: a screen has no room for them. */
+const MOST_POINTS = 600;
 
 export function markerShape(number) {
   return MARKERS[number % MARKERS.length];
@@ -42,13 +46,17 @@ export function drawChart(element, lines, frame, tip, describe) {
   plot.append(...axes(frame, scales, inner), framed, ...ends);
   const svg = makeSvg("svg", {
     width, height, viewBox: `0 0 ${width} ${height}`, role: "img", class: "chart",
-    "aria-label": chartInWords(lines),
+    tabindex: "0", "aria-label": chartInWords(lines),
   }, makeSvg("defs", {}, clip), plot);
   tellNearest(svg, lines, scales, tip, describe);
+  walkAlong(svg, lines, scales, tip, describe);
+  const focused = element.contains(document.activeElement);
   element.replaceChildren(svg);
+  if (focused) svg.focus({ preventScroll: true });
 }
 
-function scalesOf({ sequences, bits: [low, high], log }, { width, height }) {
+/** Where a point lies in a frame of { width, height }: functions of sequences and of bits. */
+export function scalesOf({ sequences, bits: [low, high], log }, { width, height }) {
   const x = (value) => (value / sequences) * width;
   if (!log) return { x, y: (value) => height - ((value - low) / (high - low)) * height };
   const least = Math.log10(LEAST_ON_LOG);
@@ -57,8 +65,19 @@ function scalesOf({ sequences, bits: [low, high], log }, { width, height }) {
   return { x, y: (value) => height * (1 - share(value)) };
 }
 
+/** At most about so many points, the last among them: neighbours become one, at their mean cost. */
+export function thinnedPoints(points, most = MOST_POINTS) {
+  const size = Math.ceil(points.length / most);
+  if (size <= 1) return points;
+  return Array.from({ length: Math.ceil(points.length / size) }, (_, i) => {
+    const part = points.slice(i * size, (i + 1) * size);
+    const mean = part.reduce((sum, point) => sum + point[1], 0) / part.length;
+    return [part.at(-1)[0], mean];
+  });
+}
+
 function drawLine({ name, model, points, paper, strong }, { x, y }) {
-  const path = points.map(([sequences, bits], i) =>
+  const path = thinnedPoints(points).map(([sequences, bits], i) =>
     `${i ? "L" : "M"}${x(sequences).toFixed(1)} ${Math.max(-1e4, y(bits)).toFixed(1)}`).join("");
   const kind = `line ${model}${paper ? " paper" : ""}${strong ? " strong" : ""}`;
   return makeSvg("path", { d: path, class: kind, "data-run": paper ? null : name });
@@ -94,7 +113,7 @@ function axes(frame, { x, y }, { width, height }) {
 }
 
 /** Round numbers from low to high, about `count` of them. */
-function ticksOf(low, high, count) {
+export function ticksOf(low, high, count) {
   const rough = (high - low) / Math.max(2, count);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough);
@@ -117,7 +136,9 @@ function chartInWords(lines) {
     const [sequences, bits] = points.at(-1);
     return `${name}: ${formatNumber(bits)} bits after ${sequences.toLocaleString("en")} sequences`;
   });
-  return `Learning curves. ${costs.join("; ") || "No run is shown"}.`;
+  const more = costs.length > MOST_SPOKEN ? `; and ${costs.length - MOST_SPOKEN} more` : "";
+  const spoken = costs.slice(0, MOST_SPOKEN).join("; ") || "No run is shown";
+  return `Learning curves. ${spoken}${more}. Arrow keys move along and between the lines.`;
 }
 
 /** The point nearest to the pointer, of any line, tells its value. */
@@ -139,6 +160,31 @@ function tellNearest(svg, lines, { x, y }, tip, describe) {
   });
   svg.addEventListener("pointerleave", tip.hide);
 }
+
+/** With the arrow keys: along a line to its next point, or to the next line. */
+function walkAlong(svg, lines, { x, y }, tip, describe) {
+  const drawn = lines.filter((line) => line.points.length > 0);
+  const place = keyboardPlace;
+  svg.addEventListener("keydown", (event) => {
+    const moves = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+    if (!Object.hasOwn(moves, event.key) || drawn.length === 0) return;
+    event.preventDefault();
+    const [across, along] = moves[event.key];
+    place.line = (place.line + across + drawn.length) % drawn.length;
+    const line = drawn[place.line];
+    const points = thinnedPoints(line.points);
+    place.point = Math.max(0, Math.min(points.length - 1, place.point + along));
+    const point = points[place.point];
+    const box = svg.getBoundingClientRect();
+    const text = describe(line, point);
+    tip.showAt(box.left + MARGIN.left + x(point[0]), box.top + MARGIN.top + y(point[1]), text);
+    tip.say(text);
+  });
+  svg.addEventListener("blur", tip.hide);
+}
+
+/** Where the keyboard is in the chart; the same when the chart is drawn again. */
+const keyboardPlace = { line: 0, point: 0 };
 
 /** A line and its marker as a small picture, for lists. */
 export function makeSwatch(model, marker) {

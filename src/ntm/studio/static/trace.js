@@ -16,7 +16,7 @@ export function readTrace(source) {
   });
   return {
     title: source.title,
-    task: source.task,
+    hint: source.hint,
     steps: source.steps,
     costBits: source.cost_bits,
     wrongBits: source.wrong_bits,
@@ -75,7 +75,7 @@ export function stretchInUse(trace) {
 }
 
 function locationsInUse(trace, count) {
-  const used = new Array(count).fill(false);
+  const used = Array.from({ length: count }, () => false);
   for (const head of trace.heads) {
     head.weightings.values.forEach((weight, i) => {
       if (weight > IN_USE) used[i % count] = true;
