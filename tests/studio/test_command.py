@@ -109,6 +109,23 @@ def test_the_studio_wants_a_folder_of_runs(
     assert "give the folder that it is in" in capsys.readouterr().err
 
 
+def test_the_studio_opens_a_saved_trace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_run(tmp_path / "copying")
+    saved = tmp_path / "t.npz"
+    main(["trace", str(tmp_path / "copying"), "--save", str(saved)])
+    command = [sys.executable, "-m", "ntm", "studio", str(saved), "--port", "0", "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as studio:
+        assert studio.stdout is not None
+        assert studio.stdout.readline().strip().endswith("#play/trace:t.npz")
+        studio.terminate()
+    saved.write_text("nothing")
+    (tmp_path / "t.txt").write_text("nothing")
+    for file, sentence in ((saved, "is not a trace"), (tmp_path / "t.txt", "neither a folder")):
+        capsys.readouterr()
+        assert main(["studio", str(file), "--no-browser"]) == 2
+        assert sentence in capsys.readouterr().err
+
+
 def test_a_port_that_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

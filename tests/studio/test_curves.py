@@ -7,11 +7,12 @@ import pytest
 from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.studio.conftest import write_metrics
+from tests.studio.conftest import HOST, make_run, write_metrics
 
 from ntm.figures import paper_curves as drawn_paper_curves
 from ntm.studio.curves import Curve, Point, paper_curves, smoothed, thinned
 from ntm.studio.guide import TASKS
+from ntm.studio.server import create_app
 from ntm.training import Run
 
 
@@ -172,6 +173,20 @@ def test_many_curves_at_once_are_what_each_is_alone(client: TestClient) -> None:
         alone = client.get(f"/api/runs/{name}/curve", params={"after": after[name]}).json()
         assert curve == {key: alone[key] for key in ("points", "generation")}
     assert curves["copying"]["points"] == [[40, 1.25]]
+
+
+def test_a_run_that_is_never_read_to_its_end_does_not_keep_others_from_being_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even where there is time for one run only."""
+    for name in ("a", "b", "c"):
+        make_run(tmp_path / name)
+    clock = iter(range(1000))
+    monkeypatch.setattr("ntm.studio.runs.time.monotonic", lambda: next(clock))
+    client = TestClient(create_app(tmp_path), base_url=HOST)
+    monkeypatch.setattr("ntm.studio.runs._TIME_TO_READ", 1)
+    for reached in ([40, 0, 0], [40, 40, 0], [40, 40, 40]):
+        assert [run["sequences"] for run in client.get("/api/runs").json()] == reached
 
 
 def test_a_run_that_goes_on_says_how_fast(client: TestClient, folder: Path) -> None:

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
+from ntm.studio.drawings import encode, example, form
 from ntm.studio.errors import RefusedError
-from ntm.studio.problems import MAX_STEPS, PROBLEMS, AnyProblem, encode, example, form
+from ntm.studio.problems import MAX_STEPS, PROBLEMS, AnyProblem
 from ntm.studio.sizes import in_words, smallest, trained_range, usual_sizes
 from ntm.tasks import (
     AssociativeRecall,

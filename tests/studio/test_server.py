@@ -12,7 +12,8 @@ from tests.studio.conftest import HOST, make_run
 
 from ntm import pretrained
 from ntm.studio.documents import decoded
-from ntm.studio.problems import PROBLEMS, encode
+from ntm.studio.drawings import encode
+from ntm.studio.problems import PROBLEMS
 from ntm.studio.server import create_app
 from ntm.training import Run
 

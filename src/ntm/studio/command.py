@@ -40,6 +40,7 @@ def run_studio(options: argparse.Namespace) -> int:
     folder: Path = options.folder or Path("runs")
     view = ""
     if folder.is_file():
+        _require_trace(folder)
         folder, view = folder.absolute().parent, f"play/trace:{folder.name}"
     if options.folder and not folder.is_dir():
         raise FolderError(f"{folder} is not a folder.")
@@ -53,6 +54,19 @@ def run_studio(options: argparse.Namespace) -> int:
         ) from error
     serve(folder, options.host, options.port, not options.no_browser, view)
     return 0
+
+
+def _require_trace(file: Path) -> None:
+    """Refuse a file that the page cannot list, before it is opened."""
+    from ntm.trace import Trace
+    from ntm.training import FolderError
+
+    if file.suffix != ".npz" or " " in file.name:
+        raise FolderError(f"{file} is neither a folder nor a trace with a plain name and .npz.")
+    try:
+        Trace.load(file)
+    except ValueError as error:
+        raise FolderError(str(error)) from error
 
 
 def add_trace_arguments(parser: argparse.ArgumentParser) -> None:

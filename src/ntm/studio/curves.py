@@ -12,7 +12,7 @@ from typing import Any
 
 Point = tuple[int, float]
 
-_LONGEST_READ = 2_000_000
+_LONGEST_READ = 250_000
 _MOST_KEPT = 20_000
 _MOST_POINTS = 2000
 _MOST_SEQUENCES = 2**53  # what a page can count

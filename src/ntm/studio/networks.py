@@ -14,9 +14,10 @@ from ntm import pretrained
 from ntm.config import NTMConfig
 from ntm.evaluation.generalisation import enlarged
 from ntm.studio.documents import Document, trace_document
+from ntm.studio.drawings import encode, form
 from ntm.studio.errors import RefusedError
 from ntm.studio.folder import Cache, RunsFolder
-from ntm.studio.problems import MAX_STEPS, PROBLEMS, Problem, encode, form
+from ntm.studio.problems import MAX_STEPS, PROBLEMS, Problem
 from ntm.studio.sizes import in_words
 from ntm.studio.tracing import traced
 from ntm.tasks import Task
@@ -28,10 +29,10 @@ _MAX_LOCATIONS = 1024
 # Numbers in a document: 32 MB of them.
 _MAX_VALUES = 8_000_000
 # About as many as a config in a folder may ask this process to build,
-_MAX_PARAMETERS = 50_000_000
-# and how often all of them together may be used: a second or two of work.
-_MAX_PRODUCTS = 10_000_000_000
-_MODELS_KEPT = 8
+_MAX_PARAMETERS = 20_000_000
+# and how often all of them together may be used: about a second of work.
+_MAX_PRODUCTS = 3_000_000_000
+_MODELS_KEPT = 3
 
 
 @dataclass(frozen=True)
@@ -203,7 +204,7 @@ def _parameters(config: ModelConfig) -> int:
         rest = config.memory_locations * config.memory_width + size * heads
     else:
         below, layers, size, rest = config.input_size, config.layers, config.hidden_size, 0
-    return 4 * layers * size * (below + 2 * size) + rest
+    return 4 * size * (below + size) + 8 * (layers - 1) * size * size + rest
 
 
 def _require_room(config: ModelConfig, steps: int, locations: int | None) -> None:

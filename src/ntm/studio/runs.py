@@ -15,7 +15,7 @@ from ntm.training import Run, RunError
 # All curves that are asked for together have about so many points.
 _POINTS_TOGETHER = 200_000
 # Seconds to read what runs have reported; what is left is read when somebody asks again.
-_TIME_TO_READ = 0.7
+_TIME_TO_READ = 0.5
 
 
 class Runs:
@@ -25,13 +25,11 @@ class Runs:
         self._folder = folder
         self._trainings = Trainings(max_trainings)
         self._curves: dict[str, Curve] = {}
+        self._next = 0  # the run that is read first
 
     def listing(self) -> list[dict[str, Any]]:
         """Every run and its state; one that cannot be read says why instead."""
-        deadline = time.monotonic() + _TIME_TO_READ
-        for name in self._folder.names():
-            if time.monotonic() < deadline:
-                self._update(name)
+        self._update_all(self._folder.names())
         known = {name: self._described(name, run) for name, run in self._folder.runs()}
         for name, training in self._trainings.started():
             if name not in known and (training.running or training.failure):
@@ -122,6 +120,15 @@ class Runs:
     def _curve(self, name: str) -> Curve:
         """What a run has reported, as far as it was read."""
         return self._curves.setdefault(name, Curve())
+
+    def _update_all(self, names: list[str]) -> None:
+        """Read on in what all runs report, for a while; next time, go on where this ends."""
+        deadline = time.monotonic() + _TIME_TO_READ
+        for turn, name in enumerate(names[self._next :] + names[: self._next]):
+            if time.monotonic() > deadline:
+                self._next = (self._next + turn) % len(names)
+                return
+            self._update(name)
 
     def _update(self, name: str) -> None:
         """Read on in what a run reports."""

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchem
 
 from ntm.studio.folder import NAME_PATTERN
 from ntm.studio.guide import MODELS, TASKS
-from ntm.studio.problems import MAX_STEPS, AnyProblem
+from ntm.studio.problems import MAX_STEPS, AnyProblem, Problem
 
 
 def _one_of(names: Iterable[str], name: str) -> str:
@@ -48,6 +48,12 @@ class ExampleRequest(Request):
     items: Size | None = None
     seed: Seed = 1
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes that are given."""
+        known = {"length": self.length, "repeats": self.repeats, "items": self.items}
+        return {axis: size for axis, size in known.items() if size is not None}
+
 
 class TraceRequest(Request):
     """A network, a drawn problem and, for an NTM, a memory larger than the trained one."""
@@ -55,6 +61,11 @@ class TraceRequest(Request):
     network: NetworkId
     problem: AnyProblem
     memory_locations: Annotated[int, Field(ge=1, le=2**20)] | None = None
+
+    @property
+    def order(self) -> tuple[str, Problem, int | None]:
+        """All of it, for `Networks.trace`."""
+        return self.network, self.problem, self.memory_locations
 
 
 class RunRequest(Request):
