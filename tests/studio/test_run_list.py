@@ -6,15 +6,19 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.studio.conftest import make_run, write_metrics
-from tests.studio.test_page import PATIENCE, browser, eventually
+from tests.studio.test_accessibility import complaints
+from tests.studio.test_page import PATIENCE, PHONE, browser, eventually
 
 from ntm.training import Run
 
 __all__ = ["browser"]  # a fixture
+
+Scheme = Literal["light", "dark"]
 
 
 @pytest.fixture
@@ -85,6 +89,19 @@ def test_why_a_run_cannot_be_read_stands_below_it(page: Page) -> None:
     expect(reason).to_contain_text("The config.json of broken cannot be used")
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_runs_in_every_state_break_no_rule(page: Page, folder: Path, scheme: Scheme) -> None:
+    page.emulate_media(color_scheme=scheme)
+    with Run(folder / "copy-1").locked():
+        expect(page.locator("tr[data-run=copy-1]")).to_have_attribute("data-state", "running")
+        page.locator("#start").get_by_label("Name, if you like").fill("copy-2")
+        page.get_by_role("button", name="Start").click()
+        expect(page.locator("#training-trouble")).to_contain_text("copy-2 already")
+        for size in ({"width": 1280, "height": 900}, PHONE):
+            page.set_viewport_size(size)
+            assert complaints(page) == []
+
+
 def test_a_run_is_deleted_if_one_means_it(page: Page, folder: Path) -> None:
     asked: list[str] = []
 
@@ -110,7 +127,7 @@ def test_a_run_that_goes_on_says_how_long(page: Page, folder: Path) -> None:
         metrics.write(json.dumps(line) + "\n")
         metrics.flush()
         row = page.locator("tr[data-run=copy-1]")
-        expect(row).to_contain_text("1 min 40 s, 9/s")
+        expect(row).to_contain_text("1 min 40 s left, 9/s")
         expect(row.get_by_role("button")).to_have_count(0)  # whoever trains it stops it
     expect(row).not_to_contain_text("1 min 40 s")
     expect(page.get_by_role("button", name="Resume copy-1", exact=True)).to_be_visible()

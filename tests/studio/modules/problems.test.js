@@ -107,6 +107,17 @@ test("an edit that was not settled yet is undone, too", () => {
   assert.deepEqual(sketch.problem, drawn("copy"));
 });
 
+test("an edit right before another is a step of its own", () => {
+  const sketch = new Sketch(drawn("copy"), FORMS.copy);
+  sketch.resize("length", 6);
+  const longer = structuredClone(sketch.problem);
+  sketch.clear();
+  sketch.undo();
+  assert.deepEqual(sketch.problem, longer);
+  sketch.undo();
+  assert.deepEqual(sketch.problem, drawn("copy"));
+});
+
 test("a new edit after undo takes the place of what was undone", () => {
   const sketch = new Sketch(drawn("copy"), FORMS.copy);
   sketch.clear();

@@ -47,6 +47,7 @@ export class Sketch {
 
   /** Set all bits to zero. */
   clear() {
+    this.settle();
     const { items, vectors, bits } = this.problem;
     for (const list of items?.flat() ?? vectors ?? [bits]) list.fill(0);
     this.#left.clear();

@@ -1,11 +1,11 @@
 /** Which runs are listed, in which order, and how long they will take. */
 
+/** What the runs are compared by, one after the other. */
 const COLUMNS = {
-  name: (run) => run.name,
-  state: (run) => run.state,
-  sequences: (run) => run.sequences,
-  bits: (run) => run.bits,
-  left: (run) => secondsLeft(run),
+  name: [(run) => run.name],
+  state: [(run) => run.state, secondsLeft, (run) => run.name],
+  sequences: [(run) => run.sequences, (run) => run.name],
+  bits: [(run) => run.bits, (run) => run.name],
 };
 
 /** The runs whose name has every word of the text in it, of the given state, if one is given. */
@@ -17,22 +17,22 @@ export function filterRuns(runs, { text, state }) {
   });
 }
 
-/** In the order of a column; runs that have nothing there come last, equals by their names. */
+/** In the order of a column; runs that have nothing there come last either way. */
 export function sortRuns(runs, { column, descending }) {
-  const valueOf = COLUMNS[column];
   const sign = descending ? -1 : 1;
   return runs.toSorted((a, b) => {
-    const [first, second] = [valueOf(a), valueOf(b)];
-    if (first === null || second === null) {
-      return (first === null) - (second === null) || compare(a.name, b.name);
+    for (const valueOf of COLUMNS[column]) {
+      const order = compare(valueOf(a), valueOf(b), sign);
+      if (order !== 0) return order;
     }
-    return sign * compare(first, second) || compare(a.name, b.name);
+    return 0;
   });
 }
 
-function compare(a, b) {
-  if (typeof a === "string") return a.localeCompare(b, "en", { numeric: true });
-  return a - b;
+function compare(a, b, sign) {
+  if (a === null || b === null) return (a === null) - (b === null);
+  if (typeof a === "string") return sign * a.localeCompare(b, "en", { numeric: true });
+  return sign * (a - b);
 }
 
 /** How long a run will go on at its present speed; null where that is not known. */

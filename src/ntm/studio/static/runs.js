@@ -6,8 +6,7 @@ import { make } from "./dom.js";
 import { durationInWords, secondsLeft } from "./runlist.js";
 
 const COLUMNS = [
-  ["name", "Run"], ["state", "State"], ["left", "Time left"], ["sequences", "Sequences"],
-  ["bits", "Bits"],
+  ["name", "Run"], ["state", "State"], ["sequences", "Sequences"], ["bits", "Bits"],
 ];
 
 /** `order` is { column, descending }; `onSort(column)` and `onShowAll(shown)` are the owner's. */
@@ -35,49 +34,55 @@ export function makeRunTable(order, onSort, onShowAll) {
 }
 
 /** `actions` are show(shown), pointAt(pointed), stop(), resume() and remove(). */
-export function makeRunRow({ name, model }, marker, shown, actions) {
-  const box = make("input", { type: "checkbox", checked: shown, "aria-label": `Show ${name}` });
+export function makeRunRow(run, marker, actions) {
+  const row = buildRow(run, marker);
+  row.box.addEventListener("change", () => actions.show(row.box.checked));
+  for (const name of ["stop", "resume", "remove"]) row[name].addEventListener("click", actions[name]);
+  for (const [event, pointed] of [
+    ["pointerenter", true], ["focusin", true], ["pointerleave", false], ["focusout", false],
+  ]) row.element.addEventListener(event, () => actions.pointAt(pointed));
+  const elements = [row.element, row.below];
+  return { elements, marker, update: (now, shown) => updateRow(row, now, shown) };
+}
+
+function buildRow({ name, model }, marker) {
+  const box = make("input", { type: "checkbox", "aria-label": `Show ${name}` });
   const link = make("a", { href: `#play/run:${name}` }, name);
   const reason = make("td", { class: "reason", colspan: COLUMNS.length + 1 });
-  const below = make("tr", {}, make("td"), reason);
   const state = make("span", { class: "state" });
   const progress = make("progress", { max: 1, "aria-label": `Progress of ${name}` });
-  const [left, seen, cost] = [0, 1, 2].map(() => make("td", { class: "number" }));
+  const left = make("span", { class: "left" });
+  const [seen, cost] = [0, 1].map(() => make("td", { class: "number" }));
   const [stop, resume, remove] = ["Stop", "Resume", "Delete"].map((word) =>
     make("button", { type: "button", "aria-label": `${word} ${name}` }, word));
   const element = make(
     "tr", { "data-run": name },
     make("td", {}, box),
     make("th", { scope: "row" }, makeSwatch(model ?? "unknown", marker), link),
-    make("td", {}, state, progress), left, seen, cost,
+    make("td", {}, state, progress, left), seen, cost,
     make("td", { class: "row-actions" }, stop, resume, remove),
   );
-  box.addEventListener("change", () => actions.show(box.checked));
-  for (const [event, pointed] of [
-    ["pointerenter", true], ["focusin", true], ["pointerleave", false], ["focusout", false],
-  ]) element.addEventListener(event, () => actions.pointAt(pointed));
-  stop.addEventListener("click", actions.stop);
-  resume.addEventListener("click", actions.resume);
-  remove.addEventListener("click", actions.remove);
+  const below = make("tr", {}, make("td"), reason);
+  return { element, below, box, reason, state, progress, left, seen, cost, stop, resume, remove };
+}
 
-  function update(run, isShown) {
-    const going = run.state === "running";
-    const seconds = secondsLeft(run);
-    box.checked = isShown;
-    element.dataset.state = run.state;
-    put(state, run.state);
-    put(reason, run.reason ?? "");
-    below.hidden = !run.reason;
-    put(left, seconds === null ? "" : `${durationInWords(seconds)}, ${formatNumber(run.speed)}/s`);
-    progress.hidden = !going || !run.total;
-    progress.value = run.total ? run.sequences / run.total : 0;
-    put(seen, run.sequences.toLocaleString("en"));
-    put(cost, run.bits === null ? "" : formatNumber(run.bits));
-    stop.hidden = !run.can_stop;
-    resume.hidden = going || run.state === "unreadable" || run.sequences >= (run.total ?? 0);
-    remove.hidden = going;
-  }
-  return { elements: [element, below], update, marker };
+function updateRow(row, run, shown) {
+  const going = run.state === "running";
+  const seconds = secondsLeft(run);
+  const speed = seconds === null ? "" : `${formatNumber(run.speed)}/s`;
+  row.element.dataset.state = run.state;
+  row.box.checked = shown;
+  put(row.state, run.state);
+  put(row.reason, run.reason ?? "");
+  row.below.hidden = !run.reason;
+  put(row.left, seconds === null ? "" : `${durationInWords(seconds)} left, ${speed}`);
+  row.progress.hidden = !going || !run.total;
+  row.progress.value = run.total ? run.sequences / run.total : 0;
+  put(row.seen, run.sequences.toLocaleString("en"));
+  put(row.cost, run.bits === null ? "" : formatNumber(run.bits));
+  row.stop.hidden = !run.can_stop;
+  row.resume.hidden = going || run.state === "unreadable" || run.sequences >= (run.total ?? 0);
+  row.remove.hidden = going;
 }
 
 /** Texts are set only where they differ: a page of 600 rows is looked over every second. */

@@ -186,8 +186,6 @@ class Training {
     const body = this.table.element.tBodies[0];
     const same = rows.length === body.rows.length && rows.every((row, i) => row === body.rows[i]);
     if (!same) body.replaceChildren(...rows);
-    const going = runs.some((run) => run.state === "running");
-    this.table.element.classList.toggle("idle", !going);
     const shown = this.runsShown.length;
     this.table.all.checked = shown > 0;
     const drawable = runs.filter((run) => run.task).length;
@@ -200,8 +198,7 @@ class Training {
 
   makeRow(run) {
     const siblings = this.runsOfTask.filter(({ model }) => model === run.model);
-    const shown = !this.hidden.has(run.name);
-    return makeRunRow(run, siblings.indexOf(run), shown, {
+    return makeRunRow(run, siblings.indexOf(run), {
       show: (on) => {
         this.hidden[on ? "delete" : "add"](run.name);
         this.attempt(this.update());
