@@ -80,6 +80,7 @@ def test_undo_and_redo(page: Page) -> None:
     for key, bit in (("Control+z", False), ("Control+Shift+z", True), ("Control+z", False)):
         page.keyboard.press(key)
         expect(cell(page, 2, 2)).to_be_checked(checked=bit)
+        expect(cell(page, 2, 2)).to_be_focused()
     page.keyboard.press("Control+z")
     assert drawn(page) == first
     page.keyboard.press("Control+y")
@@ -172,6 +173,24 @@ def test_a_late_network_does_not_take_the_place_of_a_newer_one(page: Page) -> No
     expect(page.get_by_label("Network")).to_have_value("untrained:ngrams")
     expect(page.locator(".priority")).to_have_count(0)
     page.unroute_all(behavior="ignoreErrors")
+
+
+def test_a_late_refusal_does_not_stand_above_a_newer_answer(
+    page: Page, complaints: list[str]
+) -> None:
+    play(page)
+    lengthen(page, 4)
+    waiting = hold_first_example(page)
+    page.get_by_role("button", name="Random example").click()
+    eventually(lambda: page.wait_for_timeout(20) or waiting)
+    lengthen(page, 5)
+    expect(page.locator(".summary h2")).to_contain_text("length 5")
+    waiting[0].fulfill(status=422, json={"error": "Too late."})
+    page.wait_for_timeout(300)
+    expect(page.locator("#play-message")).to_have_text("")
+    expect(page.locator("#viewer")).to_have_attribute("aria-busy", "false")
+    page.unroute_all(behavior="ignoreErrors")
+    complaints.clear()  # the browser's own note of the status
 
 
 def test_an_error_is_in_sight_and_the_old_picture_is_dimmed(

@@ -24,6 +24,7 @@ class Play {
   networks = [];
   saved = []; // ids of saved traces
   shown = ""; // the id of the network, or of the saved trace
+  opening = false; // whether the address names something else already
   network = null;
   sketch = null;
   memory = null; // locations
@@ -55,10 +56,11 @@ class Play {
 
   /** Where something goes wrong, say it on the page, above the picture, which is out of date. */
   async attempt(promise) {
+    const { turn } = this;
     try {
       await promise;
     } catch (error) {
-      if (error.name === "AbortError") return;
+      if (error.name === "AbortError" || turn !== this.turn) return;
       this.say(error.message);
       this.setStale(true);
     }
@@ -92,6 +94,9 @@ class Play {
   /** Show what an address says, or else what was shown before; the lists may have grown. */
   async open(route) {
     const turn = (this.turn += 1);
+    this.opening = true;
+    clearTimeout(this.timers.run);
+    this.running?.abort();
     this.setStale(true);
     const [networks, saved] = await Promise.all([getJson("networks"), getJson("traces")]);
     if (turn !== this.turn) return;
@@ -118,8 +123,8 @@ class Play {
   }
 
   async openSaved(id) {
-    const turn = this.turn;
-    this.shown = id;
+    const { turn } = this;
+    this.settleOn(id);
     this.network = this.sketch = null;
     this.parts.play.classList.add("only-viewing");
     this.parts["network-note"].textContent = "A trace that was recorded and saved.";
@@ -129,16 +134,21 @@ class Play {
     if (turn === this.turn) this.showTrace(trace);
   }
 
+  settleOn(id) {
+    this.shown = id;
+    this.opening = false;
+  }
+
   /** A drawing stays as long as the next network understands it, unless the address has one. */
   async openNetwork(id, route) {
     const network = this.networks.find((one) => one.id === id);
     const before = this.network;
-    const turn = this.turn;
+    const { turn } = this;
     const drawn = problemFromTexts(route, network.problem);
     const keeps = !drawn && before && this.sketch && isSameForm(before, network);
     const problem = keeps ? null : (drawn ?? (await this.example(network, defaultsOf(network))));
     if (turn !== this.turn) return;
-    this.shown = id;
+    this.settleOn(id);
     this.network = network;
     if (problem && before && isSameForm(before, network)) this.sketch.replace(problem);
     else if (problem) this.sketch = new Sketch(problem, network.problem);
@@ -197,7 +207,9 @@ class Play {
 
   redraw() {
     for (const size of this.sizes) size.show();
+    const { x, y } = document.activeElement?.closest("#drawing .cell")?.dataset ?? {};
     mountDrawing(this.parts.drawing, this.sketch.problem, () => this.attempt(this.runSoon()));
+    this.parts.drawing.querySelector(`.cell[data-x="${x}"][data-y="${y}"]`)?.focus();
     this.showHistory();
   }
 
@@ -261,7 +273,7 @@ class Play {
   remember() {
     clearTimeout(this.timers.remember);
     this.timers.remember = setTimeout(() => {
-      if (this.parts.play.hidden) return;
+      if (this.parts.play.hidden || this.opening) return;
       history.replaceState(null, "", writeRoute({ view: "play", id: this.shown, ...this.moment }));
     }, WAIT_TO_REMEMBER);
   }
