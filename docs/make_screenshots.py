@@ -73,7 +73,7 @@ def photograph(browser: Browser, address: str) -> None:
         step_to(shown, 14)
         shown.locator(".summary").evaluate("summary => summary.scrollIntoView()")
         save(shown, "studio-phone.png")
-    with page(browser, 1280, 900) as shown:
+    with page(browser, 1280, 660) as shown:
         shown.goto(f"{address}#training")
         shown.locator("path[data-run]").first.wait_for(state="attached")
         shown.get_by_label("logarithmic").check()

@@ -21,10 +21,11 @@ class TaskGuide:
 
 @dataclass(frozen=True)
 class ModelGuide:
-    """What a model is called: in a sentence, and in a legend."""
+    """What a model is called in a sentence and in a legend; its colours on light and on dark."""
 
     title: str
     short: str
+    colours: tuple[str, str]
 
 
 TASKS = {
@@ -66,9 +67,13 @@ TASKS = {
 }
 
 MODELS = {
-    "ntm-ff": ModelGuide("NTM with a feedforward controller", "NTM, feedforward"),
-    "ntm-lstm": ModelGuide("NTM with an LSTM controller", "NTM, LSTM controller"),
-    "lstm": ModelGuide("LSTM without memory", "LSTM"),
+    "ntm-ff": ModelGuide(
+        "NTM with a feedforward controller", "NTM, feedforward", ("#0072b2", "#63b8ec")
+    ),
+    "ntm-lstm": ModelGuide(
+        "NTM with an LSTM controller", "NTM, LSTM controller", ("#007a59", "#3fd1a4")
+    ),
+    "lstm": ModelGuide("LSTM without memory", "LSTM", ("#c24e00", "#ff9a52")),
 }
 
 

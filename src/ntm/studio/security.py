@@ -71,7 +71,7 @@ class Guard:
         except Exception:
             # The server that runs this reports it; whoever asked learns only that it happened.
             if not begun:
-                sentence = "The studio made a mistake; its terminal says which."
+                sentence = "An internal error; the terminal that runs the studio says more."
                 await refusal(500, sentence)(scope, receive, answer)
             raise
 
@@ -105,7 +105,8 @@ class Guard:
         offered += [credentials.strip()] if scheme.lower() == "bearer" else []
         if not any(_is_same(text, token) for text in offered):
             raise RefusedError(
-                403, "Open the studio by the whole address that it printed; it holds the token."
+                403,
+                "The token is missing or wrong; open the whole address that the studio printed.",
             )
 
     def _check_host(self, headers: Headers) -> None:

@@ -3,7 +3,7 @@
 import { formatNumber } from "./arrays.js";
 import { make, makeSvg } from "./dom.js";
 
-const MARGIN = { top: 14, right: 18, bottom: 44, left: 52 };
+const MARGIN = { top: 14, right: 18, bottom: 44, left: 62 };
 const LEAST_ON_LOG = 1e-3;
 const MOST_SPOKEN = 5;
 
@@ -25,8 +25,8 @@ export function markerShape(number) {
 }
 
 /**
- * Draw `lines` into `element`. A line is { name, model, points, marker, paper, strong }, its points
- * [sequences, bits]. `frame` is { sequences, bits: [low, high], log }. `describe(line, point)` is
+ * Draw `lines` into `element`. A line is { name, colours, points, marker, paper, strong }, its
+ * points [sequences, bits], its colours [on light, on dark]. `frame` is { sequences, bits: [low, high], log }. `describe(line, point)` is
  * the text for the point next to the pointer, which `tip` shows.
  */
 export function drawChart(element, lines, frame, tip, describe) {
@@ -76,19 +76,21 @@ export function thinnedPoints(points, most = MOST_POINTS) {
   });
 }
 
-function drawLine({ name, model, points, paper, strong }, { x, y }) {
+function drawLine({ name, colours, points, paper, strong }, { x, y }) {
   const path = thinnedPoints(points).map(([sequences, bits], i) =>
     `${i ? "L" : "M"}${x(sequences).toFixed(1)} ${Math.max(-1e4, y(bits)).toFixed(1)}`).join("");
-  const kind = `line ${model}${paper ? " paper" : ""}${strong ? " strong" : ""}`;
-  return makeSvg("path", { d: path, class: kind, "data-run": paper ? null : name });
+  const kind = `line${paper ? " paper" : ""}${strong ? " strong" : ""}`;
+  const line = makeSvg("path", { d: path, class: kind, "data-run": paper ? null : name });
+  return coloured(line, colours);
 }
 
-function endOf({ model, points, marker, paper, strong }, { x, y }, { sequences }) {
+function endOf({ colours, points, marker, paper, strong }, { x, y }, { sequences }) {
   const last = points.at(-1);
   if (paper || !last || last[0] > sequences) return [];
   const place = `translate(${x(last[0]).toFixed(1)} ${Math.max(-4, y(last[1])).toFixed(1)})`;
-  const kind = `end ${model}${strong ? " strong" : ""}`;
-  return [makeSvg("path", { d: markerShape(marker), transform: place, class: kind })];
+  const kind = `end${strong ? " strong" : ""}`;
+  const end = makeSvg("path", { d: markerShape(marker), transform: place, class: kind });
+  return [coloured(end, colours)];
 }
 
 function axes(frame, { x, y }, { width, height }) {
@@ -187,19 +189,26 @@ function walkAlong(svg, lines, { x, y }, tip, describe) {
 const keyboardPlace = { line: 0, point: 0 };
 
 /** A line and its marker as a small picture, for lists. */
-export function makeSwatch(model, marker) {
+export function makeSwatch(colours, marker) {
   return picture(
-    makeSvg("path", { d: "M-13 0H13", class: `line ${model}` }),
-    makeSvg("path", { d: markerShape(marker), class: `end ${model}` }),
+    coloured(makeSvg("path", { d: "M-13 0H13", class: "line" }), colours),
+    coloured(makeSvg("path", { d: markerShape(marker), class: "end" }), colours),
   );
 }
 
 export function makeLegend(entries) {
-  const items = entries.map(([model, text, paper]) => {
-    const kind = paper ? `line ${model} paper` : `line ${model}`;
-    return make("li", {}, picture(makeSvg("path", { d: "M-13 0H13", class: kind })), text);
+  const items = entries.map(([colours, text, paper]) => {
+    const line = makeSvg("path", { d: "M-13 0H13", class: paper ? "line paper" : "line" });
+    return make("li", {}, picture(coloured(line, colours)), text);
   });
   return make("ul", { class: "legend" }, ...items);
+}
+
+/** In the colours of a model, one for each theme; in a soft one where there are none. */
+function coloured(element, [onLight, onDark] = []) {
+  if (onLight) element.style.setProperty("--on-light", onLight);
+  if (onDark) element.style.setProperty("--on-dark", onDark);
+  return element;
 }
 
 function picture(...parts) {

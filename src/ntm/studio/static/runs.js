@@ -33,9 +33,12 @@ export function makeRunTable(order, onSort, onShowAll) {
   return { element, showOrder, all };
 }
 
-/** `actions` are show(shown), pointAt(pointed), stop(), resume() and remove(). */
-export function makeRunRow(run, marker, actions) {
-  const row = buildRow(run, marker);
+/**
+ * `colours` are those of the run's model; `actions` are show(shown), pointAt(pointed), stop(),
+ * resume() and remove().
+ */
+export function makeRunRow(run, colours, marker, actions) {
+  const row = buildRow(run.name, makeSwatch(colours, marker));
   row.box.addEventListener("change", () => actions.show(row.box.checked));
   for (const name of ["stop", "resume", "remove"]) row[name].addEventListener("click", actions[name]);
   for (const [event, pointed] of [
@@ -45,7 +48,7 @@ export function makeRunRow(run, marker, actions) {
   return { elements, marker, update: (now, shown) => updateRow(row, now, shown) };
 }
 
-function buildRow({ name, model }, marker) {
+function buildRow(name, swatch) {
   const box = make("input", { type: "checkbox", "aria-label": `Show ${name}` });
   const link = make("a", { href: `#play/run:${name}` }, name);
   const reason = make("td", { class: "reason", colspan: COLUMNS.length + 1 });
@@ -58,7 +61,7 @@ function buildRow({ name, model }, marker) {
   const element = make(
     "tr", { "data-run": name },
     make("td", {}, box),
-    make("th", { scope: "row" }, makeSwatch(model ?? "unknown", marker), link),
+    make("th", { scope: "row" }, swatch, link),
     make("td", {}, state, progress, left), seen, cost,
     make("td", { class: "row-actions" }, stop, resume, remove),
   );

@@ -198,7 +198,8 @@ class Training {
 
   makeRow(run) {
     const siblings = this.runsOfTask.filter(({ model }) => model === run.model);
-    return makeRunRow(run, siblings.indexOf(run), {
+    const { colours } = this.guide.models[run.model] ?? {};
+    return makeRunRow(run, colours, siblings.indexOf(run), {
       show: (on) => {
         this.hidden[on ? "delete" : "add"](run.name);
         this.attempt(this.update());
@@ -264,10 +265,11 @@ class Training {
     if (this.view.hidden || !this.task) return;
     const { models } = this.guide;
     const paper = Object.entries(this.papers.get(this.task) ?? {}).map(([model, points]) => ({
-      name: `the paper's ${models[model]?.short ?? model}`, model, points, paper: true,
+      name: `the paper's ${models[model]?.short ?? model}`, colours: models[model]?.colours, points,
+      paper: true,
     }));
     const runs = this.runsShown.map(({ name, model }) => ({
-      name, model,
+      name, model, colours: models[model]?.colours,
       points: this.curves.get(name)?.points ?? [],
       marker: this.rows.get(name).marker,
       strong: this.pointedAt === name,
@@ -323,6 +325,6 @@ function describePoint(line, [sequences, bits]) {
 
 function legendOf(paper, runs, models) {
   const known = Object.keys(models).filter((model) => runs.some((run) => run.model === model));
-  const ours = known.map((model) => [model, models[model].short, false]);
-  return [...ours, ...paper.map(({ model, name }) => [model, name, true])];
+  const ours = known.map((model) => [models[model].colours, models[model].short, false]);
+  return [...ours, ...paper.map(({ colours, name }) => [colours, name, true])];
 }
