@@ -13,8 +13,11 @@ from tests.studio.conftest import HOST, make_run
 from ntm import pretrained
 from ntm.runs import Run
 from ntm.studio.documents import decoded
-from ntm.studio.problems import PROBLEMS, encode
+from ntm.studio.drawings import encode
+from ntm.studio.guide import problem_kinds
 from ntm.studio.server import create_app
+
+KINDS = problem_kinds()
 
 
 def listed(client: TestClient) -> dict[str, dict[str, object]]:
@@ -26,7 +29,7 @@ def test_the_networks_are_those_of_the_folder_and_the_untrained_ones(client: Tes
     runs = [name for name in networks if name.startswith("run:")]
     untrained = [name for name in networks if name.startswith("untrained:")]
     assert runs == ["run:baseline", "run:copying"]
-    assert untrained == [f"untrained:{task}" for task in PROBLEMS] == list(networks)[-5:]
+    assert untrained == [f"untrained:{task}" for task in KINDS] == list(networks)[-5:]
     copying = networks["run:copying"]
     assert copying["limits"] == {"max_steps": 1000, "max_locations": 1024}
     assert (copying["task"], copying["model"]) == ("copy", "ntm-ff")
@@ -37,14 +40,14 @@ def test_the_networks_are_those_of_the_folder_and_the_untrained_ones(client: Tes
     assert networks["untrained:copy"]["sequences"] == 0
 
 
-@pytest.mark.parametrize("task", PROBLEMS)
+@pytest.mark.parametrize("task", KINDS)
 def test_an_example_traced_gives_what_the_layer_gives(tmp_path: Path, task: str) -> None:
     run = make_run(tmp_path / "r", task)
     client = TestClient(create_app(tmp_path), base_url=HOST)
     drawn = client.post("/api/example", json={"network": "run:r", "seed": 4}).json()
     document = client.post("/api/trace", json={"network": "run:r", **drawn}).json()
     net, _ = Run(run.path).load_model()
-    batch = encode(PROBLEMS[task].model_validate(drawn["problem"]), run.settings.task)
+    batch = encode(KINDS[task].model_validate(drawn["problem"]), run.settings.task)
     with torch.no_grad():
         probabilities = torch.sigmoid(net(batch.inputs)[0][:, 0])
     assert np.allclose(decoded(document["outputs"]), probabilities, atol=1e-6)
@@ -141,5 +144,26 @@ def test_the_page_and_its_files_are_served_and_may_load_nothing_else(client: Tes
 def test_a_studio_without_a_folder_has_networks_all_the_same(tmp_path: Path) -> None:
     client = TestClient(create_app(tmp_path / "none"), base_url=HOST)
     assert len(listed(client)) >= 5
+    assert next(iter(listed(client).values()))["task"] == "copy"  # the page opens on the first
     assert client.get("/api/runs").json() == []
     assert not (tmp_path / "none").exists()
+
+
+def test_runs_with_many_bits_work(tmp_path: Path) -> None:
+    make_run(tmp_path / "wide", task__bits=300)
+    client = TestClient(create_app(tmp_path), base_url=HOST)
+    form = listed(client)["run:wide"]["problem"]
+    assert form["sizes"]["length"]["max"] < 200  # type: ignore[index]
+    drawn = client.post("/api/example", json={"network": "run:wide", "length": 7}).json()
+    assert [len(vector) for vector in drawn["problem"]["vectors"]] == [300] * 7
+    document = client.post("/api/trace", json={"network": "run:wide", **drawn}).json()
+    assert document["outputs"]["shape"] == [15, 300]
+
+
+def test_the_guide_knows_every_task_and_model_of_the_page(client: TestClient) -> None:
+    guide = client.get("/api/guide").json()
+    assert list(guide["tasks"]) == list(KINDS)
+    assert guide["models"].keys() == {"ntm-ff", "ntm-lstm", "lstm"}
+    for network in listed(client).values():
+        assert guide["tasks"][network["task"]]["hint"]
+        assert guide["models"][network["model"]]["title"]
