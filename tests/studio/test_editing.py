@@ -270,7 +270,5 @@ def test_who_has_no_token_sees_a_sentence(browser: Browser, address: str) -> Non
         answer = seen.goto(address.partition("?")[0], timeout=PATIENCE)
         assert answer is not None
         assert answer.status == 403
-        assert (
-            "address that the studio printed"
-            in json.loads(seen.locator("body").inner_text())["error"]
-        )
+        sentence = json.loads(seen.locator("body").inner_text())["error"]
+        assert "address that the studio printed" in sentence
