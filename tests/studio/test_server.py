@@ -2,7 +2,9 @@
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,11 +13,14 @@ from fastapi.testclient import TestClient
 from tests.studio.conftest import HOST, make_run
 
 from ntm import pretrained
-from ntm.runs import Run
+from ntm.models import MODELS, Family, register
+from ntm.paper import Experiment, paper_settings, register_experiment, registry
+from ntm.runs import Run, build_model
 from ntm.studio.documents import decoded
 from ntm.studio.drawings import encode
 from ntm.studio.guide import problem_kinds
 from ntm.studio.server import create_app
+from ntm.tasks import TASKS, Copy
 
 KINDS = problem_kinds()
 
@@ -165,5 +170,57 @@ def test_the_guide_knows_every_task_and_model_of_the_page(client: TestClient) ->
     assert list(guide["tasks"]) == list(KINDS)
     assert guide["models"].keys() == {"ntm-ff", "ntm-lstm", "lstm"}
     for network in listed(client).values():
-        assert guide["tasks"][network["task"]]["hint"]
-        assert guide["models"][network["model"]]["title"]
+        task, model = guide["tasks"][network["task"]], guide["models"][network["model"]]
+        assert all(task[name] for name in ("hint", "look_for", "frame"))
+        assert model["title"]
+        assert len(set(model["colours"])) == 2
+
+
+@dataclass(frozen=True)
+class PlainConfig:
+    input_size: int
+    output_size: int
+
+
+class PlainFamily(Family):
+    """As another package may bring it."""
+
+    config = PlainConfig
+
+    def build(self, config: PlainConfig, initialisation: object, engine: str) -> torch.nn.Module:
+        net: Any = torch.nn.Linear(config.input_size, config.output_size)
+        net.config = config
+        return net
+
+
+def test_a_run_of_a_family_of_unknown_size_is_watched_and_not_played(tmp_path: Path) -> None:
+    register(PlainFamily("plain", "Plain", "#123456"))
+    try:
+        settings = paper_settings("copy", "plain")
+        run = Run.create(tmp_path / "mine", settings)
+        run.save_weights("best", build_model(settings), {"sequences": 40})
+        client = TestClient(create_app(tmp_path), base_url=HOST)
+        assert [one["model"] for one in client.get("/api/runs").json()] == ["plain"]
+        assert "run:mine" not in listed(client)
+    finally:
+        del MODELS["plain"]
+
+
+def test_what_others_register_is_shown_as_far_as_it_is_known(client: TestClient) -> None:
+    register(PlainFamily("plain", "Plain", "#123456"))
+    TASKS["again"] = type("Again", (Copy,), {"name": "again"})
+    try:
+        guide = client.get("/api/guide").json()
+        assert guide["models"]["plain"] == {"title": "Plain", "colours": ["#123456", "#123456"]}
+        assert guide["tasks"]["again"]["title"] == "Again"
+        assert guide["tasks"]["again"]["frame"] is None
+        assert client.get("/api/paper/again").json() == {}
+        assert "untrained:again" not in listed(client)
+        register_experiment(Experiment(task="again", drawing="vectors"))
+        assert "untrained:again" in listed(client)
+        drawn = client.post("/api/example", json={"network": "untrained:again"}).json()
+        request = {"network": "untrained:again", **drawn}
+        assert client.post("/api/trace", json=request).json()["hint"] is None
+    finally:
+        del MODELS["plain"], TASKS["again"]
+        registry._EXPERIMENTS.pop("again", None)

@@ -14,6 +14,7 @@ from ntm import pretrained
 from ntm.config import NTMConfig
 from ntm.evaluation.generalisation import enlarged
 from ntm.models.family import Model, ModelConfig
+from ntm.models.lstm import LSTMConfig
 from ntm.paper import paper_settings
 from ntm.runs import Run, RunError, Settings, build_model
 from ntm.studio.documents import Document, trace_document
@@ -194,8 +195,11 @@ def _is_drawable(settings: Settings) -> bool:
     return all(size["min"] <= size["max"] for size in form(settings.task)["sizes"].values())
 
 
-def _parameters(config: ModelConfig) -> int:
-    """About how many a network has; a config from somewhere may say anything."""
+def _parameters(config: ModelConfig) -> float:
+    """About how many a network has; a config from somewhere may say anything.
+
+    Of families that are not the package's own it is unknown: their runs are watched, not played.
+    """
     if isinstance(config, NTMConfig):
         heads = config.read_heads * config.read_head_outputs
         heads += config.write_heads * config.write_head_outputs
@@ -205,8 +209,10 @@ def _parameters(config: ModelConfig) -> int:
             config.controller_size,
         )
         rest = config.memory_locations * config.memory_width + size * heads
-    else:
+    elif isinstance(config, LSTMConfig):
         below, layers, size, rest = config.input_size, config.layers, config.hidden_size, 0
+    else:
+        return math.inf
     return 4 * size * (below + size) + 8 * (layers - 1) * size * size + rest
 
 
