@@ -42,6 +42,7 @@ lint: .venv/with-dev ## Check format, style and types
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+	@$(BIN)/oxlint --quiet src tests
 
 web: .venv/with-dev ## Build the engine for browsers: src/ntm/engine/web/engine.wasm
 	@$(BIN)/python src/ntm/engine/csrc/build_web.py

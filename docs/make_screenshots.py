@@ -51,7 +51,7 @@ def studio(folder: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "ntm", "studio", str(folder), "--port", "0", "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
-        yield server.stdout.readline().strip()
+        yield server.stdout.readline().strip()  # with the token, which becomes a cookie
         server.terminate()
 
 

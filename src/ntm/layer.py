@@ -206,7 +206,7 @@ class NTM(nn.Module):
         if lengths is None:
             lengths = torch.full((seen.shape[1],), seen.shape[0])
         named = {"lengths": lengths, "inputs": seen, "outputs": logits, **record}
-        arrays = {name: _as_array(tensor) for name, tensor in named.items()}
+        arrays: dict[str, Any] = {name: _as_array(tensor) for name, tensor in named.items()}
         return Trace(self.config.shifts, **arrays)
 
     @torch.no_grad()

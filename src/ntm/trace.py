@@ -4,7 +4,9 @@ Figures, the terminal, notebooks and the studio all draw from this value and fro
 """
 
 import json
-from dataclasses import dataclass, fields
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +15,47 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.floating[Any]]
 
-FORMAT = "ntm-trace-1"
+FORMAT = "ntm-trace-2"
+_OLD_FORMAT = "ntm-trace-1"  # safetensors, without the problem; still read
+
+HEAD_ARRAYS = {
+    "keys": "M",
+    "strengths": "",
+    "gates": "",
+    "shifts": "S",
+    "sharpness": "",
+    "content": "N",
+    "gated": "N",
+    "shifted": "N",
+    "weightings": "N",
+}
+"""What is recorded of every head, as `read_` and `write_` arrays, and the axes of one head's."""
+
+_AXES = {
+    "lengths": "B",
+    "inputs": "TBI",
+    "outputs": "TBO",
+    "hidden": "TBC",
+    "reads": "TBRM",
+    "erases": "TBWM",
+    "adds": "TBWM",
+    **{f"read_{name}": f"TBR{axes}" for name, axes in HEAD_ARRAYS.items()},
+    **{f"write_{name}": f"TBW{axes}" for name, axes in HEAD_ARRAYS.items()},
+    "memory": "TBNM",
+    "targets": "TBO",
+    "mask": "TB",
+    "optimal": "TBO",
+}
+_OPTIONAL = {"memory", "targets", "mask", "optimal"}
 
 
 @dataclass(frozen=True, eq=False)
 class Trace:
     """What happened, time first: T steps, B sequences, R read and W write heads, S shifts, N x M.
 
-    Steps beyond a sequence's length are zero. `memory` is None unless it was asked for.
+    Steps beyond a sequence's length are zero. `memory` is None unless it was asked for. A network
+    without memory has no heads and no locations. What comes after `memory` is for those who draw
+    the trace: `ntm.studio.traced` fills it in.
     """
 
     shifts: tuple[int, ...]
@@ -51,6 +86,23 @@ class Trace:
     write_shifted: Array  # (T, B, W, N)
     write_weightings: Array  # (T, B, W, N)
     memory: Array | None = None  # after each step's writes, (T, B, N, M)
+    targets: Array | None = None  # what the outputs should say, 0 or 1, (T, B, output_size)
+    mask: Array | None = None  # 1 where the outputs are scored, (T, B)
+    optimal: Array | None = None  # the best possible probabilities, if known, as targets
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """Plain facts in words of JSON: title, task, model, config, input_channels, output_channels."""
+
+    @classmethod
+    def without_memory(cls, inputs: Array, outputs: Array) -> "Trace":
+        """The trace of a network that has no memory: what it was given, and its logits."""
+        steps, batch = inputs.shape[:2]
+        arrays: dict[str, Any] = {
+            name: np.zeros((steps, batch) + (0,) * (len(axes) - 2), outputs.dtype)
+            for name, axes in _AXES.items()
+            if name not in _OPTIONAL
+        }
+        arrays |= {"lengths": np.full(batch, steps), "inputs": inputs, "outputs": outputs}
+        return cls((), **arrays)
 
     @property
     def probabilities(self) -> Array:
@@ -66,35 +118,34 @@ class Trace:
                 f"index must be from 0 to {len(self.lengths) - 1}, the sequences of this trace; "
                 f"got {index}."
             )
-        steps = int(self.lengths[index])
-        cut = {n: a[:steps, index : index + 1] for n, a in self._arrays().items() if n != "lengths"}
-        return Trace(self.shifts, self.lengths[index : index + 1], **cut)
+        return self.narrow(index, index + 1)
+
+    def narrow(self, start: int, stop: int) -> "Trace":
+        """Sequences start to stop - 1, with the time cut to the longest of them."""
+        lengths = self.lengths[start:stop]
+        steps = int(lengths.max())
+        arrays = {n: a[:steps, start:stop] for n, a in self._arrays().items() if n != "lengths"}
+        return Trace(self.shifts, lengths, **arrays, about=self.about)
 
     def save(self, path: str | Path) -> None:
-        """Write the arrays to a safetensors file (no pickle, readable from any language)."""
-        from safetensors.numpy import save_file
-
-        arrays = {name: np.ascontiguousarray(a) for name, a in self._arrays().items()}
-        save_file(arrays, path, metadata={"format": FORMAT, "shifts": json.dumps(self.shifts)})
+        """Write everything to an .npz file: arrays that numpy reads anywhere, and no pickle."""
+        about = json.dumps({**self.about, "format": FORMAT})
+        with Path(path).open("wb") as file:
+            shifts = np.array(self.shifts, dtype=np.int64)
+            np.savez_compressed(file, about=np.array(about), shifts=shifts, **self._arrays())
 
     @classmethod
     def load(cls, path: str | Path) -> "Trace":
-        """Read what `save` wrote; anything else is refused with the reason."""
-        from safetensors import SafetensorError, safe_open
-
+        """Read what `save` wrote, now or in earlier versions; all else is refused with a reason."""
         try:
-            with safe_open(path, framework="numpy") as file:
-                metadata = file.metadata() or {}
-                arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        except SafetensorError as error:
+            arrays, about = (_read_npz if zipfile.is_zipfile(path) else _read_safetensors)(path)
+        except OSError:
+            raise
+        except Exception as error:  # whatever a foreign file provokes
             raise ValueError(f"{path} is not a trace, or it is torn: {error}.") from error
-        expected = {f.name for f in fields(cls)} - {"shifts", "memory"}
-        whole = "shifts" in metadata and arrays.keys() - {"memory"} == expected
-        if metadata.get("format") != FORMAT or not whole:
-            raise ValueError(
-                f"{path} is not a trace in the format {FORMAT!r} that Trace.save writes."
-            )
-        return cls(tuple(json.loads(metadata["shifts"])), **arrays)
+        if about.pop("format", None) not in {FORMAT, _OLD_FORMAT} or not _fit_together(arrays):
+            raise ValueError(f"{path} is not a trace in the format {FORMAT!r} of Trace.save.")
+        return cls(tuple(arrays.pop("shifts").tolist()), **arrays, about=about)
 
     def __repr__(self) -> str:
         """The shapes from which all others follow; `help(Trace)` lists every array."""
@@ -113,5 +164,43 @@ class Trace:
         return png(memory_use(longest)) if longest.lengths.any() else None
 
     def _arrays(self) -> dict[str, Any]:
-        named = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "shifts"}
+        named = {name: getattr(self, name) for name in _AXES}
         return {name: array for name, array in named.items() if array is not None}
+
+
+def _read_npz(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    with np.load(path, allow_pickle=False) as file:
+        arrays = dict(file)
+    about = json.loads(str(arrays.pop("about", "{}")), parse_constant=_refuse)
+    return arrays, dict(about)
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(f"JSON has no number {word}")
+
+
+def _read_safetensors(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    from safetensors import safe_open
+
+    with safe_open(path, framework="numpy") as file:
+        about = file.metadata() or {}
+        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    arrays["shifts"] = np.array(json.loads(about.pop("shifts", "[]")))
+    return arrays, about
+
+
+def _fit_together(arrays: dict[str, Any]) -> bool:
+    """Whether all arrays are there, of the right kind, and agree on the length of every axis."""
+    if arrays.keys() - _OPTIONAL != (_AXES.keys() | {"shifts"}) - _OPTIONAL:
+        return False
+    sizes: dict[str, int] = {}
+    for name, array in arrays.items():
+        axes = "S" if name == "shifts" else _AXES[name]
+        kind = np.integer if name in {"lengths", "shifts"} else np.floating
+        if not isinstance(array, np.ndarray) or array.ndim != len(axes):
+            return False
+        agree = [sizes.setdefault(*pair) == pair[1] for pair in zip(axes, array.shape, strict=True)]
+        if not (all(agree) and np.issubdtype(array.dtype, kind)):
+            return False
+    lengths = arrays["lengths"]
+    return bool((lengths >= 0).all() and (lengths <= sizes["T"]).all())

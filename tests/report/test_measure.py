@@ -59,8 +59,8 @@ def test_a_mean_of_weights_is_not_the_latest_though_made_at_the_same_time(
     make_run: MakeRun,
 ) -> None:
     run = make_run()
-    run.change_settings(run.settings.changed({"training.average_share": "0.5"}))
-    other = build_model(run.settings.changed({"training.seed": "5"}))
+    run.change_settings(run.settings.with_text({"training.average_share": "0.5"}))
+    other = build_model(run.settings.with_text({"training.seed": "5"}))
     run.save_weights("latest", other, {"sequences": 2000})
     measured = evaluate_run(run, EFFORT, quietly)
     assert measured["best"]["cases"] != measured["latest"]["cases"]

@@ -44,7 +44,7 @@ def test_a_finished_run_needs_no_checkpoint_to_count(tmp_path: Path) -> None:
 def test_a_run_whose_trials_ended_early_is_finished(tmp_path: Path) -> None:
     trials = {"starts": "4", "trial_sequences": "100", "enough_bits": "1e9"}
     (job,) = small_jobs(tmp_path)
-    job = Job(job.settings.changed({f"training.{k}": v for k, v in trials.items()}), job.folder)
+    job = Job(job.settings.with_text({f"training.{k}": v for k, v in trials.items()}), job.folder)
     assert job.sequences == 800
     assert train(job.settings, job.folder).sequences == 500
     before = contents(tmp_path)

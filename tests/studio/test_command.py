@@ -2,11 +2,13 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -37,6 +39,41 @@ def test_a_pretrained_network_goes_by_its_name(
     monkeypatch.setattr(pretrained, "FOLDER", tmp_path)
     assert main(["trace", "copy-ff", "--html", str(tmp_path / "trace.html")]) == 0
     assert capsys.readouterr().out.startswith("copy-ff, length 10: ")
+
+
+def test_a_trace_is_saved_and_shown_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the terminal and as a page, the saved trace shows what the recorded one shows."""
+    make_run(tmp_path / "copying")
+    run, saved = str(tmp_path / "copying"), str(tmp_path / "t.npz")
+    pages = [tmp_path / "first.html", tmp_path / "again.html"]
+    assert main(["trace", run, "--length", "4", "--save", saved, "--html", str(pages[0])]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(": ")[2].split(",")[0] for line in lines] == [saved, str(pages[0])]
+    assert main(["trace", run, "--length", "4"]) == 0
+    drawn = capsys.readouterr().out
+    assert drawn.startswith("copying, length 4: ")
+    shutil.rmtree(run)
+    assert main(["trace", saved]) == 0
+    assert capsys.readouterr().out == drawn
+    assert main(["trace", saved, "--html", str(pages[1])]) == 0
+    assert pages[0].read_text() == pages[1].read_text()
+
+
+def test_a_saved_trace_has_its_problem_and_a_foreign_file_is_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_run(tmp_path / "copying")
+    saved = str(tmp_path / "t.npz")
+    main(["trace", str(tmp_path / "copying"), "--save", saved])
+    for option in ("--seed", "--length", "--memory-locations"):
+        capsys.readouterr()
+        assert main(["trace", saved, option, "3"]) == 2
+        assert f"leave {option} out" in capsys.readouterr().err
+    (tmp_path / "t.npz").write_text("nothing")
+    assert main(["trace", saved]) == 2
+    assert "is not a trace" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -72,6 +109,23 @@ def test_the_studio_wants_a_folder_of_runs(
     assert "give the folder that it is in" in capsys.readouterr().err
 
 
+def test_the_studio_opens_a_saved_trace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_run(tmp_path / "copying")
+    saved = tmp_path / "t.npz"
+    main(["trace", str(tmp_path / "copying"), "--save", str(saved)])
+    command = [sys.executable, "-m", "ntm", "studio", str(saved), "--port", "0", "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as studio:
+        assert studio.stdout is not None
+        assert studio.stdout.readline().strip().endswith("#play/trace:t.npz")
+        studio.terminate()
+    saved.write_text("nothing")
+    (tmp_path / "t.txt").write_text("nothing")
+    for file, sentence in ((saved, "is not a trace"), (tmp_path / "t.txt", "neither a folder")):
+        capsys.readouterr()
+        assert main(["studio", str(file), "--no-browser"]) == 2
+        assert sentence in capsys.readouterr().err
+
+
 def test_a_port_that_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
@@ -95,12 +149,16 @@ def test_the_studio_as_a_process(tmp_path: Path) -> None:
         try:
             assert studio.stdout is not None
             address = studio.stdout.readline().strip()
+            address, token = address.split("?token=")
             assert address.startswith("http://127.0.0.1:")
             order = urllib.request.Request(
                 f"{address}api/runs",
                 json.dumps({"task": "copy", "name": "mine", "sequences": 10_000_000}).encode(),
                 {"Content-Type": "application/json"},
             )
+            with pytest.raises(urllib.error.HTTPError, match="403"):
+                urllib.request.urlopen(order, timeout=300)
+            order.add_header("Authorization", f"Bearer {token}")
             with urllib.request.urlopen(order, timeout=300) as answer:
                 assert json.load(answer) == {"name": "mine"}
             (child,) = _children(studio.pid)
@@ -110,6 +168,7 @@ def test_the_studio_as_a_process(tmp_path: Path) -> None:
             studio.kill()
     assert studio.returncode == 0
     assert complaints == ""
+    assert list((tmp_path / "mine" / "checkpoint").iterdir())  # however early it was stopped
     deadline = time.monotonic() + 60
     while _is_alive(child):
         assert time.monotonic() < deadline

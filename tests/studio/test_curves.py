@@ -2,15 +2,18 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.studio.conftest import write_metrics
+from tests.studio.conftest import HOST, make_run, write_metrics
 
 from ntm.figures import paper_curves as drawn_paper_curves
+from ntm.paper import experiment_of
 from ntm.runs import Run
-from ntm.studio.curves import Curve, Point, paper_curves, thinned
+from ntm.studio.curves import Curve, Point, paper_curves, smoothed, thinned
+from ntm.studio.server import create_app
 
 
 def test_a_curve_grows_with_its_file_and_a_torn_line_waits(tmp_path: Path) -> None:
@@ -83,13 +86,54 @@ def spent(points: list[Point], start: int) -> float:
 
 
 @pytest.mark.parametrize("task", ["copy", "repeat-copy", "ngrams"])
-def test_the_papers_curves_are_those_of_the_figures(task: str) -> None:
-    drawn = drawn_paper_curves(task)
-    ours = paper_curves(task)
+def test_the_papers_curves_are_those_of_the_figures_without_their_outliers(task: str) -> None:
+    drawn, ours = drawn_paper_curves(task), paper_curves(task)
+    frame = experiment_of(task).frame
+    assert frame is not None
+    height = frame[1] - frame[0]
     assert ours.keys() == drawn.keys()
     for model, curve in drawn.items():
-        assert [bits for _, bits in ours[model]] == curve.bits.tolist()
         assert [x for x, _ in ours[model]] == pytest.approx((curve.x * 1000).tolist(), abs=1)
+        bits, read = np.array([bits for _, bits in ours[model]]), curve.bits
+        assert np.abs(np.diff(bits)).sum() <= np.abs(np.diff(read)).sum()
+        assert np.median(np.abs(bits - np.maximum(read, height * 0.005))) < 0.01 * height
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=40), st.floats(0, 1))
+def test_smoothing_keeps_ends_and_makes_nothing_up(bits: list[float], floor: float) -> None:
+    points = list(enumerate(bits))
+    smooth = smoothed(points, floor)
+    assert [x for x, _ in smooth] == [x for x, _ in points]
+    assert smooth[0][1] == max(floor, bits[0])
+    assert smooth[-1][1] == max(floor, bits[-1])
+    assert {y for _, y in smooth} <= {*bits, floor}
+    one_off = [(x, 5.0 if x == 3 else 1.0) for x in range(9)]
+    assert smoothed(one_off, 0) == [(x, 1.0) for x in range(9)]
+
+
+def test_of_a_file_without_end_little_is_read_at_a_time_and_kept(tmp_path: Path) -> None:
+    file, curve = tmp_path / "metrics.jsonl", Curve()
+    file.write_bytes(b"x" * 5_000_000 + b"\n")
+    lines = (f'{{"sequences": {n}, "bits": 1}}\n' for n in range(1, 100_001))
+    with file.open("a") as opened:
+        opened.writelines(lines)
+    before = -1
+    while curve.points[-1:] != [(100_000, 1.0)]:
+        curve.update(file)
+        assert len(curve.points) <= 20_000
+        reached = curve.points[-1][0] if curve.points else 0
+        assert reached > before or not curve.points
+        before = reached
+
+
+def test_the_speed_is_the_one_last_reported(tmp_path: Path) -> None:
+    file, curve = tmp_path / "metrics.jsonl", Curve()
+    for number, speed in enumerate(("3.5", "1e999", "-1", '"fast"', "null", "12"), start=1):
+        with file.open("a") as opened:
+            opened.write(f'{{"sequences": {number}, "bits": 1, "sequences_per_second": {speed}}}\n')
+        curve.update(file)
+        assert curve.speed == {"3.5": 3.5, "12": 12.0}.get(speed)
+    assert len(curve.points) == 6
 
 
 def test_a_run_that_somebody_else_trains_is_watched_live(client: TestClient, folder: Path) -> None:
@@ -118,4 +162,41 @@ def test_the_listing_says_where_every_run_stands(client: TestClient) -> None:
     assert copying == {
         "name": "copying", "task": "copy", "model": "ntm-ff", "seed": 1, "state": "stopped",
         "reason": None, "sequences": 40, "bits": 1.25, "total": 100, "can_stop": False,
+        "speed": None,
     }  # fmt: skip
+
+
+def test_many_curves_at_once_are_what_each_is_alone(client: TestClient) -> None:
+    client.get("/api/runs")
+    after = {"copying": 20, "baseline": 0, "nobody": 0}
+    curves = client.post("/api/curves", json={"after": after}).json()
+    assert curves.keys() == {"copying", "baseline"}
+    for name, curve in curves.items():
+        alone = client.get(f"/api/runs/{name}/curve", params={"after": after[name]}).json()
+        assert curve == {key: alone[key] for key in ("points", "generation")}
+    assert curves["copying"]["points"] == [[40, 1.25]]
+
+
+def test_a_run_that_is_never_read_to_its_end_does_not_keep_others_from_being_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even where there is time for one run only."""
+    for name in ("a", "b", "c"):
+        make_run(tmp_path / name)
+    clock = iter(range(1000))
+    monkeypatch.setattr("ntm.studio.runs.time.monotonic", lambda: next(clock))
+    client = TestClient(create_app(tmp_path), base_url=HOST)
+    monkeypatch.setattr("ntm.studio.runs._TIME_TO_READ", 1)
+    for reached in ([40, 0, 0], [40, 40, 0], [40, 40, 40]):
+        assert [run["sequences"] for run in client.get("/api/runs").json()] == reached
+
+
+def test_a_run_that_goes_on_says_how_fast(client: TestClient, folder: Path) -> None:
+    run = Run(folder / "copying")
+    with run.locked():
+        with run.metrics.open("a") as metrics:
+            metrics.write('{"sequences": 60, "bits": 1, "sequences_per_second": 4.5}\n')
+        listed = {one["name"]: one for one in client.get("/api/runs").json()}
+    assert listed["copying"]["speed"] == 4.5
+    listed = {one["name"]: one for one in client.get("/api/runs").json()}
+    assert listed["copying"]["speed"] is None

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -96,7 +95,12 @@ def test_no_name_leads_out_of_the_folder(client: TestClient, name: str) -> None:
     quoted = quote(name.encode("utf-8", "surrogatepass"), safe="").replace(".", "%2e")
     for path in (f"/api/runs/{quoted}/curve", f"/static/{quoted}", f"/api/paper/{quoted}"):
         assert_refused(client.get(path))
-    assert_refused(post(client, f"/api/runs/{quoted}/stop", {}))
+    for action in ("stop", "resume", "delete"):
+        assert_refused(post(client, f"/api/runs/{quoted}/{action}", {}))
+    if name:
+        assert_refused(client.get(f"/api/traces/{quoted}"))
+    encodable = name.encode(errors="replace").decode()
+    assert post(client, "/api/curves", {"after": {encodable: 0}}).json() == {}
     for network in (f"run:{name}", f"pretrained:{name}", f"untrained:{name}", name):
         assert_refused(post(client, "/api/trace", TRACE | {"network": network}), 404, 422)
         assert_refused(post(client, "/api/share", TRACE | {"network": network}), 404, 422)
@@ -323,64 +327,8 @@ def test_starting_what_is_there_or_stopping_what_was_not_started(client: TestCli
     assert_refused(post(client, "/api/runs/copying/stop", {}), 409)
     assert_refused(post(client, "/api/runs/nobody/stop", {}), 404)
     assert_refused(post(client, "/api/runs/linked/stop", {}), 404)
+    assert_refused(post(client, "/api/runs/linked/resume", {}), 404)
+    assert_refused(post(client, "/api/runs/linked/delete", {}), 409)
+    assert_refused(post(client, "/api/runs/nobody/delete", {}), 404)
+    assert_refused(post(client, "/api/runs/copying/resume", {"sequences": 3}), 409)
     assert_refused(client.get("/api/runs/nobody/curve"), 404)
-
-
-FOREIGN = {
-    "empty": b"",
-    "not-json": b"{",
-    "list": b"[]",
-    "other-format": b'{"format": 99}',
-    "nonsense": b'{"format": 1, "task": 5, "model": [1], "training": {"name": []}}',
-    "unknown-task": b'{"format": 1, "task": {"name": "juggling"}, "model": {"name": "lstm"}}',
-    "deep": b"[" * 100_000,
-    "long": b" " * 2_000_000,
-    "binary": b"\xff" * 1000,
-}
-
-
-def test_torn_and_foreign_folders_say_why_and_do_not_hide_the_others(tmp_path: Path) -> None:
-    for name, content in FOREIGN.items():
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "config.json").write_bytes(content)
-    (tmp_path / "no-run").mkdir()
-    (tmp_path / "pipe").mkdir()
-    os.mkfifo(tmp_path / "pipe" / "config.json")
-    (tmp_path / "circle").symlink_to(tmp_path / "circle")
-    (tmp_path / ".hidden").mkdir()
-    make_run(tmp_path / "good")
-    make_run(tmp_path / "torn-weights")
-    (tmp_path / "torn-weights" / "best.safetensors").write_bytes(b"\x08" + b"\x00" * 7 + b"{}")
-    make_run(tmp_path / "wrong-weights", model="ntm-lstm")
-    (tmp_path / "wrong-weights" / "best.safetensors").write_bytes(
-        (tmp_path / "good" / "best.safetensors").read_bytes()
-    )
-    make_run(tmp_path / "torn-metrics").metrics.write_bytes(b'{"sequences": 7, "bi\n\xff\n{}\n[]\n')
-
-    client = TestClient(create_app(tmp_path), base_url=HOST)
-    runs = {run["name"]: run for run in client.get("/api/runs").json()}
-    unreadable = {name for name, run in runs.items() if run["state"] == "unreadable"}
-    assert unreadable == {*FOREIGN, "pipe"}
-    assert all(runs[name]["reason"] for name in unreadable)
-    assert runs.keys() - unreadable == {"good", "torn-weights", "wrong-weights", "torn-metrics"}
-    assert runs["torn-metrics"]["sequences"] == 0
-    networks = {network["id"] for network in client.get("/api/networks").json()}
-    assert {"run:good", "run:torn-metrics"} <= networks
-    assert networks.isdisjoint({"run:torn-weights", *(f"run:{name}" for name in unreadable)})
-    problem = {"vectors": [[0] * 8]}
-    for name in runs.keys() - {"good", "torn-metrics"}:
-        request = {"network": f"run:{name}", "problem": problem}
-        assert_refused(client.post("/api/trace", json=request), 404, 422)
-    for name in unreadable:
-        assert_refused(client.get(f"/api/runs/{name}/curve"), 404)
-
-
-def test_a_network_too_large_to_build_is_left_out(tmp_path: Path) -> None:
-    run = make_run(tmp_path / "giant")
-    config = json.loads((run.path / "config.json").read_text())
-    config["model"] |= {"memory_locations": 10**9, "memory_width": 10**6}
-    (run.path / "config.json").write_text(json.dumps(config))
-    client = TestClient(create_app(tmp_path), base_url=HOST)
-    networks = {network["id"] for network in client.get("/api/networks").json()}
-    assert "run:giant" not in networks
-    assert len(client.get("/api/runs").json()) == 1

@@ -27,6 +27,7 @@ CHECKS = [
 ]
 # What every address takes; where nothing is sent, nothing can be wrong.
 OPERATIONS = {
+    ("GET", "/api/guide"): [GenerationMode.POSITIVE],
     ("GET", "/api/networks"): [GenerationMode.POSITIVE],
     ("POST", "/api/example"): list(GenerationMode),
     ("POST", "/api/trace"): list(GenerationMode),
@@ -35,7 +36,12 @@ OPERATIONS = {
     ("POST", "/api/runs"): list(GenerationMode),
     ("GET", "/api/runs/{name}/curve"): list(GenerationMode),
     ("POST", "/api/runs/{name}/stop"): list(GenerationMode),
+    ("POST", "/api/runs/{name}/resume"): list(GenerationMode),
+    ("POST", "/api/runs/{name}/delete"): list(GenerationMode),
+    ("POST", "/api/curves"): list(GenerationMode),
     ("GET", "/api/paper/{task}"): list(GenerationMode),
+    ("GET", "/api/traces"): [GenerationMode.POSITIVE],
+    ("GET", "/api/traces/{name}"): list(GenerationMode),
 }
 
 
@@ -43,12 +49,14 @@ OPERATIONS = {
 def documented(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A studio's document, with the studio behind it; in the end its folder must be as it was."""
     folder = tmp_path_factory.mktemp("runs")
-    make_run(folder / "copying")
-    before = everything_in(folder)
-    # A good request to start a run would start one, so none may go on.
-    app = create_app(folder, host="testserver", max_trainings=0)
-    yield schemathesis.openapi.from_asgi("/openapi.json", app)
-    assert everything_in(folder) == before
+    run = make_run(folder / "copying")
+    # A good request to start a run would start one, so none may go on; one to delete the run would
+    # do so, unless somebody trains it.
+    with run.locked():
+        before = everything_in(folder)
+        app = create_app(folder, host="testserver", max_trainings=0)
+        yield schemathesis.openapi.from_asgi("/openapi.json", app)
+        assert everything_in(folder) == before
 
 
 def test_every_operation_is_tried(documented: Any) -> None:

@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
+from ntm.studio.drawings import encode, example, form
 from ntm.studio.errors import RefusedError
-from ntm.studio.problems import MAX_STEPS, PROBLEMS, AnyProblem, encode, example, form
+from ntm.studio.guide import problem_kinds
+from ntm.studio.problems import MAX_STEPS, AnyProblem
 from ntm.studio.sizes import in_words, smallest, trained_range, usual_sizes
 from ntm.tasks import (
     AssociativeRecall,
@@ -21,6 +23,7 @@ from ntm.tasks import (
     make_task,
 )
 
+KINDS = problem_kinds()
 SIZES = st.integers(1, 5)
 ANY_PROBLEM: TypeAdapter[AnyProblem] = TypeAdapter(AnyProblem)
 TASKS = st.one_of(
@@ -41,7 +44,7 @@ def test_what_a_task_samples_can_be_drawn_and_encodes_to_the_same_batch(
     task: Task, seed: int
 ) -> None:
     batch = sampled(task, seed)
-    problem = PROBLEMS[task.name].read(task, batch)
+    problem = KINDS[task.name].read(task, batch)
     sent = ANY_PROBLEM.validate_json(problem.model_dump_json())
     assert sent == problem
     again = encode(sent, task)
@@ -65,7 +68,7 @@ def test_a_problem_beyond_training_is_one_that_the_task_itself_would_make(
 
 def test_what_is_drawn_is_what_the_network_sees_and_must_say() -> None:
     task = Copy(bits=3)
-    problem = PROBLEMS["copy"].model_validate({"vectors": [[1, 0, 1], [0, 1, 1]]})
+    problem = KINDS["copy"].model_validate({"vectors": [[1, 0, 1], [0, 1, 1]]})
     batch = encode(problem, task)
     assert batch.inputs[:2, 0, :3].tolist() == [[1, 0, 1], [0, 1, 1]]
     assert batch.targets[3:, 0].tolist() == [[1, 0, 1], [0, 1, 1]]
@@ -74,17 +77,17 @@ def test_what_is_drawn_is_what_the_network_sees_and_must_say() -> None:
 def test_of_two_equal_items_the_answer_tells_which_is_asked_for() -> None:
     drawing = {"items": [[[1]], [[0]], [[1]], [[1]]], "query": 2}
     task = AssociativeRecall(bits=1, item_length=1)
-    batch = encode(PROBLEMS[task.name].model_validate(drawing), task)
-    assert PROBLEMS[task.name].read(task, batch).model_dump() == drawing
+    batch = encode(KINDS[task.name].model_validate(drawing), task)
+    assert KINDS[task.name].read(task, batch).model_dump() == drawing
 
 
 def test_vectors_of_equal_priority_stay_in_their_order() -> None:
     task = PrioritySort(bits=1, length=2, answers=2)
-    problem = PROBLEMS[task.name].model_validate({"vectors": [[1], [0]], "priorities": [0.5, 0.5]})
+    problem = KINDS[task.name].model_validate({"vectors": [[1], [0]], "priorities": [0.5, 0.5]})
     assert encode(problem, task).targets[-2:, 0].tolist() == [[1], [0]]
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", KINDS)
 def test_the_form_offers_what_is_accepted_and_no_more(name: str) -> None:
     task = make_task(name)
     offered = form(task)["sizes"]

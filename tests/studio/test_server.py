@@ -2,7 +2,9 @@
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,10 +13,16 @@ from fastapi.testclient import TestClient
 from tests.studio.conftest import HOST, make_run
 
 from ntm import pretrained
-from ntm.runs import Run
+from ntm.models import MODELS, Family, register
+from ntm.paper import Experiment, paper_settings, register_experiment, registry
+from ntm.runs import Run, build_model
 from ntm.studio.documents import decoded
-from ntm.studio.problems import PROBLEMS, encode
+from ntm.studio.drawings import encode
+from ntm.studio.guide import problem_kinds
 from ntm.studio.server import create_app
+from ntm.tasks import TASKS, Copy
+
+KINDS = problem_kinds()
 
 
 def listed(client: TestClient) -> dict[str, dict[str, object]]:
@@ -26,7 +34,7 @@ def test_the_networks_are_those_of_the_folder_and_the_untrained_ones(client: Tes
     runs = [name for name in networks if name.startswith("run:")]
     untrained = [name for name in networks if name.startswith("untrained:")]
     assert runs == ["run:baseline", "run:copying"]
-    assert untrained == [f"untrained:{task}" for task in PROBLEMS] == list(networks)[-5:]
+    assert untrained == [f"untrained:{task}" for task in KINDS] == list(networks)[-5:]
     copying = networks["run:copying"]
     assert copying["limits"] == {"max_steps": 1000, "max_locations": 1024}
     assert (copying["task"], copying["model"]) == ("copy", "ntm-ff")
@@ -37,14 +45,14 @@ def test_the_networks_are_those_of_the_folder_and_the_untrained_ones(client: Tes
     assert networks["untrained:copy"]["sequences"] == 0
 
 
-@pytest.mark.parametrize("task", PROBLEMS)
+@pytest.mark.parametrize("task", KINDS)
 def test_an_example_traced_gives_what_the_layer_gives(tmp_path: Path, task: str) -> None:
     run = make_run(tmp_path / "r", task)
     client = TestClient(create_app(tmp_path), base_url=HOST)
     drawn = client.post("/api/example", json={"network": "run:r", "seed": 4}).json()
     document = client.post("/api/trace", json={"network": "run:r", **drawn}).json()
     net, _ = Run(run.path).load_model()
-    batch = encode(PROBLEMS[task].model_validate(drawn["problem"]), run.settings.task)
+    batch = encode(KINDS[task].model_validate(drawn["problem"]), run.settings.task)
     with torch.no_grad():
         probabilities = torch.sigmoid(net(batch.inputs)[0][:, 0])
     assert np.allclose(decoded(document["outputs"]), probabilities, atol=1e-6)
@@ -141,5 +149,78 @@ def test_the_page_and_its_files_are_served_and_may_load_nothing_else(client: Tes
 def test_a_studio_without_a_folder_has_networks_all_the_same(tmp_path: Path) -> None:
     client = TestClient(create_app(tmp_path / "none"), base_url=HOST)
     assert len(listed(client)) >= 5
+    assert next(iter(listed(client).values()))["task"] == "copy"  # the page opens on the first
     assert client.get("/api/runs").json() == []
     assert not (tmp_path / "none").exists()
+
+
+def test_runs_with_many_bits_work(tmp_path: Path) -> None:
+    make_run(tmp_path / "wide", task__bits=300)
+    client = TestClient(create_app(tmp_path), base_url=HOST)
+    form = listed(client)["run:wide"]["problem"]
+    assert form["sizes"]["length"]["max"] < 200  # type: ignore[index]
+    drawn = client.post("/api/example", json={"network": "run:wide", "length": 7}).json()
+    assert [len(vector) for vector in drawn["problem"]["vectors"]] == [300] * 7
+    document = client.post("/api/trace", json={"network": "run:wide", **drawn}).json()
+    assert document["outputs"]["shape"] == [15, 300]
+
+
+def test_the_guide_knows_every_task_and_model_of_the_page(client: TestClient) -> None:
+    guide = client.get("/api/guide").json()
+    assert list(guide["tasks"]) == list(KINDS)
+    assert guide["models"].keys() == {"ntm-ff", "ntm-lstm", "lstm"}
+    for network in listed(client).values():
+        task, model = guide["tasks"][network["task"]], guide["models"][network["model"]]
+        assert all(task[name] for name in ("hint", "look_for", "frame"))
+        assert model["title"]
+        assert len(set(model["colours"])) == 2
+
+
+@dataclass(frozen=True)
+class PlainConfig:
+    input_size: int
+    output_size: int
+
+
+class PlainFamily(Family):
+    """As another package may bring it."""
+
+    config = PlainConfig
+
+    def build(self, config: PlainConfig, initialisation: object, engine: str) -> torch.nn.Module:
+        net: Any = torch.nn.Linear(config.input_size, config.output_size)
+        net.config = config
+        return net
+
+
+def test_a_run_of_a_family_of_unknown_size_is_watched_and_not_played(tmp_path: Path) -> None:
+    register(PlainFamily("plain", "Plain", "#123456"))
+    try:
+        settings = paper_settings("copy", "plain")
+        run = Run.create(tmp_path / "mine", settings)
+        run.save_weights("best", build_model(settings), {"sequences": 40})
+        client = TestClient(create_app(tmp_path), base_url=HOST)
+        assert [one["model"] for one in client.get("/api/runs").json()] == ["plain"]
+        assert "run:mine" not in listed(client)
+    finally:
+        del MODELS["plain"]
+
+
+def test_what_others_register_is_shown_as_far_as_it_is_known(client: TestClient) -> None:
+    register(PlainFamily("plain", "Plain", "#123456"))
+    TASKS["again"] = type("Again", (Copy,), {"name": "again"})
+    try:
+        guide = client.get("/api/guide").json()
+        assert guide["models"]["plain"] == {"title": "Plain", "colours": ["#123456", "#123456"]}
+        assert guide["tasks"]["again"]["title"] == "Again"
+        assert guide["tasks"]["again"]["frame"] is None
+        assert client.get("/api/paper/again").json() == {}
+        assert "untrained:again" not in listed(client)
+        register_experiment(Experiment(task="again", drawing="vectors"))
+        assert "untrained:again" in listed(client)
+        drawn = client.post("/api/example", json={"network": "untrained:again"}).json()
+        request = {"network": "untrained:again", **drawn}
+        assert client.post("/api/trace", json=request).json()["hint"] is None
+    finally:
+        del MODELS["plain"], TASKS["again"]
+        registry._EXPERIMENTS.pop("again", None)

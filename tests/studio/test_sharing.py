@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from ntm import NTM
-from ntm.studio import show, trace_document
+from ntm.studio import show, trace_document, traced
 from ntm.studio.sharing import STYLE, VIEWER, as_html, joined_modules, static_folder
 from ntm.tasks import Copy
 
@@ -45,7 +45,7 @@ class Page(HTMLParser):
 
 def document(length: int = 3, title: str = "a title") -> dict[str, object]:
     batch = TASK.at(length=length).sample(1, torch.Generator())
-    return trace_document(NTM(TASK.input_size, TASK.output_size), batch, TASK, title)
+    return trace_document(traced(NTM(TASK.input_size, TASK.output_size), batch, TASK, title))
 
 
 def test_the_policy_allows_exactly_what_is_in_the_file() -> None:
@@ -160,3 +160,6 @@ def test_a_notebook_shows_the_same_page_in_a_frame_of_its_own(tmp_path: Path) ->
     view.save(tmp_path / "trace.html")
     assert (tmp_path / "trace.html").read_text() == view.html()
     assert html.escape("copy") in view._repr_html_()
+    assert show(traced(net, batch, TASK), height=500) == view
+    with pytest.raises(ValueError, match="Give the network a problem"):
+        show(net)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fastapi.testclient import TestClient
-from tests.studio.conftest import HOST
+from tests.studio.conftest import HOST, write_metrics
 
 from ntm.runs import Run
 from ntm.studio.server import create_app
@@ -76,3 +76,47 @@ def test_a_run_that_cannot_be_had_says_why(tmp_path: Path) -> None:
         assert "Not a directory" in lost["reason"]
         assert client.get("/api/runs/lost/curve").json()["state"] == "failed"
         assert client.post("/api/runs/lost/stop", json={}).status_code == 409
+
+
+def test_a_run_that_is_stopped_at_once_keeps_a_checkpoint_and_goes_on_from_it(
+    tmp_path: Path,
+) -> None:
+    """Stopped before its process has even imported anything."""
+    with TestClient(create_app(tmp_path), base_url=HOST) as client:
+        client.post("/api/runs", json={"task": "copy", "name": "short", "sequences": 10_000_000})
+        assert client.post("/api/runs/short/stop", json={}).status_code == 200
+        until(lambda: states(client)["short"] != "running")
+        assert states(client) == {"short": "stopped"}
+        assert client.get("/api/runs").json()[0]["reason"] is None
+        assert list(Run(tmp_path / "short").checkpoints.iterdir())
+        assert client.post("/api/runs/short/resume", json={}).json() == {"name": "short"}
+        assert client.post("/api/runs/short/resume", json={}).status_code == 409
+        until(lambda: client.get("/api/runs/short/curve").json()["points"])
+        assert client.post("/api/runs/short/delete", json={}).status_code == 409
+        client.post("/api/runs/short/stop", json={})
+        until(lambda: states(client) == {"short": "stopped"})
+        assert client.post("/api/runs/short/delete", json={}).json() == {"name": "short"}
+        assert states(client) == {}
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_a_finished_run_goes_on_only_for_longer(client: TestClient, folder: Path) -> None:
+    run = Run(folder / "copying")
+    write_metrics(run.metrics, (100, 0.5))
+    assert states(client)["copying"] == "finished"
+    refused = client.post("/api/runs/copying/resume", json={})
+    assert refused.status_code == 409
+    assert "give more than that" in refused.json()["error"]
+    command = Order("copy", "ntm-ff", 1, 200, resume=True).command(Path("here"))
+    assert command[3:] == ["train", "--resume", "--sequences", "200", "--run", "here"]
+
+
+def test_a_run_that_another_process_trains_is_not_deleted(client: TestClient, folder: Path) -> None:
+    run = Run(folder / "copying")
+    with run.locked():
+        assert client.post("/api/runs/copying/delete", json={}).status_code == 409
+        assert client.post("/api/runs/copying/resume", json={}).status_code == 409
+    assert client.post("/api/runs/copying/delete", json={}).status_code == 200
+    assert not run.path.exists()
+    assert client.get("/api/runs/copying/curve").status_code == 404
+    assert "copying" not in states(client)

@@ -105,7 +105,7 @@ def settings_of(model: str, batch_size: int) -> Settings:
     sections = {"task": {"bits": 3, "max_length": 5}, "model": sizes}
     sections |= {"training": training, "optimiser": {**optimiser, "epsilon": 1e-3}}
     changes = {f"{s}.{name}": str(sections[s][name]) for s in sections for name in sections[s]}
-    return paper_settings("copy", model).changed(changes)
+    return paper_settings("copy", model).with_text(changes)
 
 
 def batches_of(settings: Settings) -> Iterator[Batch]:

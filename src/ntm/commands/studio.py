@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from ntm.commands.base import with_extra
+from ntm.commands.base import WrongCallError, reading_arguments, with_extra
 
 HELP = "Open a page to draw problems and watch training on"
 
@@ -11,7 +11,8 @@ HELP = "Open a page to draw problems and watch training on"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `ntm studio`."""
     add = parser.add_argument
-    add("folder", type=Path, nargs="?", metavar="DIR", help="folder of runs (default: runs)")
+    text = "folder of runs, or saved trace (default: runs)"
+    add("folder", type=Path, nargs="?", metavar="DIR", help=text)
     add("--host", default="127.0.0.1", help="address to listen on (default: this machine alone)")
     add("--port", type=_port, default=8765, help="port to listen on (default: 8765); 0 takes any")
     add("--no-browser", action="store_true", help="print the address and open nothing")
@@ -28,10 +29,24 @@ def run(options: argparse.Namespace) -> int:
     from ntm.runs import FolderError, Run
 
     folder: Path = options.folder or Path("runs")
+    view = ""
+    if folder.is_file():
+        _require_trace(folder)
+        folder, view = folder.absolute().parent, f"play/trace:{folder.name}"
     if options.folder and not folder.is_dir():
         raise FolderError(f"{folder} is not a folder.")
-    if Run.exists(folder):
+    if Run.exists(folder) and not view:
         raise FolderError(f"{folder} is a run itself; give the folder that it is in.")
     serving = with_extra("ntm.studio.serving", "The studio needs more", "studio")
-    serving.serve(folder, options.host, options.port, open_browser=not options.no_browser)
+    serving.serve(folder, options.host, options.port, not options.no_browser, view)
     return 0
+
+
+def _require_trace(file: Path) -> None:
+    """Refuse a file that the page cannot list, before it is opened."""
+    from ntm.trace import Trace
+
+    if file.suffix != ".npz" or " " in file.name:
+        raise WrongCallError(f"{file} is neither a folder nor a trace with a plain name and .npz.")
+    with reading_arguments():
+        Trace.load(file)

@@ -4,40 +4,67 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ntm.commands.base import add_axes, axes_given, reading_arguments
+from ntm.commands.base import AXES, WrongCallError, add_axes, axes_given, reading_arguments
 
 if TYPE_CHECKING:
     from ntm.models import Model
     from ntm.tasks import Task
+    from ntm.trace import Trace
 
-HELP = "What a trained network does, as a page in one file"
+HELP = "What a trained network does with one problem"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `ntm trace`."""
     add = parser.add_argument
-    add("run", metavar="DIR", help="run folder, or a pretrained network such as copy-ff")
-    add("--html", type=Path, required=True, metavar="FILE", help="the file to write")
-    add("--seed", type=int, default=1, help="decides the problem (default: 1)")
+    add("run", metavar="NET", help="run folder, pretrained network such as copy-ff, or saved trace")
+    add("--html", type=Path, metavar="FILE", help="write a page that opens in any browser")
+    add("--save", type=Path, metavar="FILE", help="write the arrays, as .npz; ntm trace FILE reads")
+    add("--seed", type=int, help="decides the problem (default: 1)")
     add_axes(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write what a network does with one problem to a file that opens in any browser."""
+    """Show what a network does with one problem: here, as a page, or saved for later."""
+    from ntm.studio.sharing import show
+    from ntm.studio.terminal import as_text
+
+    trace = _saved(options) if Path(options.run).is_file() else _recorded(options)
+    if not (options.html or options.save):
+        print(as_text(trace.sequence(0)))
+    if options.save:
+        trace.save(options.save)
+    if options.html:
+        show(trace).save(options.html)
+    for file in filter(None, (options.save, options.html)):
+        print(f"{trace.about.get('title', 'trace')}: {file}, {file.stat().st_size / 1e6:.1f} MB")
+    return 0
+
+
+def _saved(options: argparse.Namespace) -> "Trace":
+    from ntm.trace import Trace
+
+    for name in ("seed", *AXES, "memory_locations"):
+        if getattr(options, name) is not None:
+            given = name.replace("_", "-")
+            raise WrongCallError(f"A saved trace has its problem already; leave --{given} out.")
+    with reading_arguments():
+        return Trace.load(options.run)
+
+
+def _recorded(options: argparse.Namespace) -> "Trace":
     from ntm.evaluation import enlarged
     from ntm.runs import block_generator
-    from ntm.studio.sharing import show
     from ntm.studio.sizes import in_words, usual_sizes
+    from ntm.studio.tracing import traced
 
     name, task, model = _network(options.run)
     sizes = usual_sizes(task) | axes_given(options)
+    seed = 1 if options.seed is None else options.seed
     with reading_arguments():
-        batch = task.at(**sizes).sample(1, block_generator("studio", options.seed))
+        batch = task.at(**sizes).sample(1, block_generator("studio", seed))
         model = enlarged(model, options.memory_locations)
-    title = f"{name}, {in_words(sizes)}"
-    show(model, batch, task, title=title).save(options.html)
-    print(f"{title}: {options.html}, {options.html.stat().st_size / 1e6:.1f} MB")
-    return 0
+    return traced(model, batch, task, f"{name}, {in_words(sizes)}")
 
 
 def _network(name: str) -> tuple[str, "Task", "Model"]:

@@ -1,6 +1,5 @@
 """Recordings: problems, and what every head did while a network solved them."""
 
-from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,11 +48,7 @@ class Recording(NamedTuple):
     def part(self, start: int, stop: int) -> "Recording":
         """Sequences start to stop - 1, with the time cut to the longest of them."""
         batch = self.batch.narrow(start, stop)
-        time = len(batch.inputs)
-        arrays = {f.name: getattr(self.trace, f.name) for f in fields(self.trace)}
-        shifts, lengths = arrays.pop("shifts"), arrays.pop("lengths")[start:stop]
-        cut = {name: a[:time, start:stop] for name, a in arrays.items() if a is not None}
-        return Recording(self.task, batch, Trace(shifts, lengths, **cut))
+        return Recording(self.task, batch, self.trace.narrow(start, stop))
 
 
 def record(model: torch.nn.Module, task: Task, sequences: int = 200, seed: int = 1) -> Recording:

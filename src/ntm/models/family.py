@@ -39,11 +39,18 @@ class Family:
     """Its colour in them, as #rrggbb."""
     fixed: Mapping[str, Any] = field(default_factory=dict)
     """Fields of the config that tell this family from others with the same config class."""
+    on_page: tuple[str, str] | None = None
+    """Its colours on a light and on a dark page, which must be easy to read; or else `colour`."""
 
     config: ClassVar[type]
     initialisation: ClassVar[type] = NoInitialisation
     has_memory: ClassVar[bool] = False
     """Whether `trace` and `enlarged` work: whether it is an NTM of some kind."""
+
+    @property
+    def page_colours(self) -> tuple[str, str]:
+        """The colours on a light and on a dark page."""
+        return self.on_page or (self.colour, self.colour)
 
     def build(self, config: Any, initialisation: Any, engine: str) -> Model:
         """The network that a config describes, freshly initialised."""

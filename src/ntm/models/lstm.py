@@ -240,4 +240,4 @@ class LSTMFamily(Family):
         return "torch.nn.LSTM"
 
 
-register(LSTMFamily("lstm", "LSTM", "#D55E00"))
+register(LSTMFamily("lstm", "LSTM", "#D55E00", on_page=("#c24e00", "#ff9a52")))

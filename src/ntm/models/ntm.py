@@ -67,6 +67,20 @@ def _choice(model: NTM) -> engine.Choice:
 
 # Okabe and Ito's colours, which stay apart under every common colour blindness.
 register(
-    NTMFamily("ntm-ff", "NTM, feedforward controller", "#0072B2", {"controller": "feedforward"})
+    NTMFamily(
+        "ntm-ff",
+        "NTM, feedforward controller",
+        "#0072B2",
+        {"controller": "feedforward"},
+        on_page=("#0072b2", "#63b8ec"),
+    )
 )
-register(NTMFamily("ntm-lstm", "NTM, LSTM controller", "#009E73", {"controller": "lstm"}))
+register(
+    NTMFamily(
+        "ntm-lstm",
+        "NTM, LSTM controller",
+        "#009E73",
+        {"controller": "lstm"},
+        on_page=("#007a59", "#3fd1a4"),
+    )
+)

@@ -12,7 +12,8 @@ What a page shows is plain data, which `Experiment.to_json` returns:
     task, title   "associative-recall", "Associative recall"
     hint          what to draw, as a sentence
     look_for      what to look for in the memory of a trained network
-    drawing       how a problem is drawn, one of `Drawing`; null if it cannot be drawn
+    drawing       how a problem is drawn, one of `Drawing`, for a task with fields and layout
+                  of the paper's that is drawn so; null if it cannot be drawn
     frame         axes of the learning curves, {"sequences": 1000000, "bits": [0, 10]}; or null
     cases         sizes at which networks are evaluated, [{}, {"length": 120}]
 

@@ -3,8 +3,9 @@
     ntm studio runs                           # draw problems, watch training
     ntm trace runs/copy --html copy.html      # one trace as a file that opens anywhere
 
-    from ntm.studio import show               # the same view in a notebook
+    from ntm.studio import show, traced       # the same view in a notebook
     show(net, batch, task)
+    traced(net, batch, task).save("t.npz")    # record now, look later: show, ntm trace t.npz
 
 The page needs an extra: pip install 'neural-turing-machines[studio]'. The rest does without.
 """
@@ -16,14 +17,18 @@ if TYPE_CHECKING:
     from ntm.studio.documents import trace_document
     from ntm.studio.server import create_app
     from ntm.studio.sharing import View, show
+    from ntm.studio.terminal import as_text
+    from ntm.studio.tracing import traced
 
-__all__ = ["View", "create_app", "show", "trace_document"]
+__all__ = ["View", "as_text", "create_app", "show", "trace_document", "traced"]
 
 _HOMES = {
     "View": "sharing",
+    "as_text": "terminal",
     "create_app": "server",
     "show": "sharing",
     "trace_document": "documents",
+    "traced": "tracing",
 }
 
 

@@ -1,18 +1,20 @@
 """Learning curves on disk, read as they grow; and the paper's."""
 
-import csv
 import json
 import math
 import os
 import threading
-from importlib import resources
 from pathlib import Path
+from statistics import median
+from typing import Any
 
+from ntm.paper import experiment_of, published
 from ntm.runs.metrics import merged
 
 Point = tuple[int, float]
 
-_LONGEST_READ = 32_000_000
+_LONGEST_READ = 250_000
+_MOST_KEPT = 20_000
 _MOST_POINTS = 2000
 _MOST_SEQUENCES = 2**53  # what a page can count
 
@@ -21,12 +23,13 @@ class Curve:
     """The points of one metrics.jsonl. What was read once is not read again.
 
     generation: grows whenever the file is replaced, as by a run that resumes; then the points
-    begin anew.
+    begin anew. speed: sequences per second, as last reported.
     """
 
     def __init__(self) -> None:
         self.points: list[Point] = []
         self.generation = 0
+        self.speed: float | None = None
         self._file: tuple[int, int] | None = None
         self._offset = 0
         self._lock = threading.Lock()
@@ -38,22 +41,28 @@ class Curve:
             identity = (found.st_dev, found.st_ino)
             if identity != self._file or found.st_size < self._offset:
                 self.points, self._offset, self._file = [], 0, identity
-                self.generation += 1
+                self.speed, self.generation = None, self.generation + 1
             file.seek(self._offset)
-            whole, newline, _ = file.read(_LONGEST_READ).rpartition(b"\n")
+            read = file.read(_LONGEST_READ)
+            whole, newline, _ = read.rpartition(b"\n")
+            if not newline and len(read) == _LONGEST_READ:
+                whole = read  # no line is as long as that
             self._offset += len(whole) + len(newline)
             for line in whole.splitlines():
                 self._add(line)
 
-    def after(self, sequences: int) -> list[Point]:
+    def after(self, sequences: int, most: int = _MOST_POINTS) -> list[Point]:
         """The points beyond a number of sequences; of very many, means of neighbours."""
-        return thinned([point for point in self.points if point[0] > sequences], sequences)
+        return thinned([point for point in self.points if point[0] > sequences], sequences, most)
 
     def _add(self, line: bytes) -> None:
         """Add the point of a line of metrics; a line that has none, or goes back, adds nothing."""
-        point = _point(line)
+        point, speed = _reported(line)
         if point is not None and point[0] > (self.points[-1][0] if self.points else 0):
             self.points.append(point)
+            self.speed = speed
+            if len(self.points) > _MOST_KEPT:
+                self.points = thinned(self.points, 0, _MOST_KEPT // 2)
 
 
 def thinned(points: list[Point], start: int, most: int = _MOST_POINTS) -> list[Point]:
@@ -69,19 +78,50 @@ def thinned(points: list[Point], start: int, most: int = _MOST_POINTS) -> list[P
 
 
 def paper_curves(task: str) -> dict[str, list[Point]]:
-    """The curves of the paper's figure for a task, by model, over sequences."""
-    file = resources.files("ntm") / "paper" / "curves" / f"{task}.csv"
-    curves: dict[str, list[Point]] = {}
-    for row in csv.DictReader(file.read_text().splitlines()):
-        point = (round(float(row["x"]) * 1000), float(row["bits"]))
-        curves.setdefault(row["series"].lower(), []).append(point)
-    return curves
+    """The curves of the paper's figure for a task, by model, over sequences.
+
+    They were read off a printed graphic: one reading is off by a little and now and then by more.
+    So each is the median of itself and its neighbours, and what falls below what can be read at all
+    stays there.
+    """
+    low, high = experiment_of(task).frame or (0, 0)
+    return {
+        model: smoothed(_points(curve), _READABLE * (high - low))
+        for model, curve in published.paper_curves(task).items()
+    }
 
 
-def _point(line: bytes) -> Point | None:
+def _points(curve: published.CostCurve) -> list[Point]:
+    thousands, bits = curve.x.tolist(), curve.bits.tolist()
+    return [(round(1000 * x), cost) for x, cost in zip(thousands, bits, strict=True)]
+
+
+# Of the height of a frame: about half as thick as its lines are.
+_READABLE = 0.005
+_NEIGHBOURS = 2
+
+
+def smoothed(points: list[Point], floor: float) -> list[Point]:
+    """Every point at the median of itself and two on either side; none below the floor."""
+    bits = [bits for _, bits in points]
+    return [
+        (x, max(floor, median(bits[max(0, i - reach) : i + reach + 1])))
+        for i, (x, _) in enumerate(points)
+        for reach in [min(_NEIGHBOURS, i, len(points) - 1 - i)]
+    ]
+
+
+def _reported(line: bytes) -> tuple[Point | None, float | None]:
+    """The point of a line of metrics, and the speed at that time."""
     try:
         values = json.loads(line)
         sequences, bits = int(values["sequences"]), float(values["bits"])
-    except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError):
-        return None
-    return (sequences, bits) if sequences <= _MOST_SEQUENCES and math.isfinite(bits) else None
+        speed = _speed(values.get("sequences_per_second"))
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        return None, None
+    usable = sequences <= _MOST_SEQUENCES and math.isfinite(bits)
+    return ((sequences, bits) if usable else None), speed
+
+
+def _speed(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and 0 < value < math.inf else None

@@ -1,5 +1,6 @@
 """A folder of runs as strangers may ask for it: by name, and never for anything outside it."""
 
+import json
 import os
 import re
 import stat
@@ -7,13 +8,16 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+from ntm.models import MODELS
 from ntm.runs import Run, RunError
 from ntm.studio.errors import RefusedError
+from ntm.tasks import TASKS
 
 NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 _LARGEST_CONFIG = 1_000_000
+_LARGEST_NUMBER = 20_000
 
 Value = TypeVar("Value")
 
@@ -35,6 +39,15 @@ class RunsFolder:
                 return sorted(entry.name for entry in entries if _looks_like_run(entry))
         except OSError:
             return []
+
+    def files(self, suffix: str) -> list[str]:
+        """The names of the plain files that end in this; links do not count."""
+        try:
+            with os.scandir(self.path) as entries:
+                plain = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
+        except OSError:
+            return []
+        return sorted(name for name in plain if is_name(name) and name.endswith(suffix))
 
     def run(self, name: str) -> Run:
         """The run of that name."""
@@ -64,6 +77,10 @@ class RunsFolder:
         except (OSError, RuntimeError):  # not there, or links in a circle
             return None
 
+    def is_link(self, name: str) -> bool:
+        """Whether a run is kept elsewhere, and only a link to it is here."""
+        return (self.path / name).is_symlink()
+
     def is_taken(self, name: str) -> bool:
         """Whether anything in the folder has that name."""
         return os.path.lexists(self.path / name)
@@ -75,11 +92,39 @@ class RunsFolder:
         try:
             if config.stat().st_size > _LARGEST_CONFIG:
                 raise RunError(f"The config.json of {name} is too long to be one.")
-            return self._runs.get(config, lambda: Run(config.parent))
+            return self._runs.get(config, lambda: _checked(config))
         except RunError:
             raise
         except Exception as error:  # whatever a foreign file provokes, the others are still there
             raise RunError(f"The config.json of {name} cannot be used: {error}") from error
+
+
+def _checked(config: Path) -> Run:
+    """The run of a config, unless it names code to run, or its task has a size that nobody means.
+
+    Before it is opened: a million bits have a million channels with names.
+    """
+    sections = json.loads(config.read_bytes())
+    _require_known_code(sections, config.parent.name)
+    for key, value in sections.get("task", {}).items():
+        if isinstance(value, int) and value > _LARGEST_NUMBER:
+            raise RunError(
+                f"The config.json of {config.parent.name} has task.{key}={value}; the studio opens "
+                f"tasks with numbers up to {_LARGEST_NUMBER:,}."
+            )
+    return Run(config.parent)
+
+
+def _require_known_code(sections: dict[str, Any], run: str) -> None:
+    """Refuse a task or a model that would be imported from where the config says."""
+    for what, known in (("task", TASKS), ("model", MODELS)):
+        section = sections.get(what, {})
+        name = section.get("name")
+        if name not in known and ("source" in section or str(name).endswith(".py")):
+            raise RunError(
+                f"The {what} of {run} is not installed, and the studio runs no code that a folder "
+                f"names; install a package that brings it (entry points ntm.tasks, ntm.families)."
+            )
 
 
 def is_name(text: str) -> bool:

@@ -14,21 +14,27 @@ from ntm import pretrained
 from ntm.config import NTMConfig
 from ntm.evaluation.generalisation import enlarged
 from ntm.models.family import Model, ModelConfig
+from ntm.models.lstm import LSTMConfig
+from ntm.paper import paper_settings
 from ntm.runs import Run, RunError, Settings, build_model
 from ntm.studio.documents import Document, trace_document
+from ntm.studio.drawings import encode, form
 from ntm.studio.errors import RefusedError
 from ntm.studio.folder import Cache, RunsFolder
-from ntm.studio.problems import MAX_STEPS, PROBLEMS, Problem, encode, form
+from ntm.studio.guide import problem_kinds
+from ntm.studio.problems import MAX_STEPS, Problem
 from ntm.studio.sizes import in_words
+from ntm.studio.tracing import traced
 from ntm.tasks import Task
-from ntm.training import paper_settings
 
 _MAX_LOCATIONS = 1024
 # Numbers in a document: 32 MB of them.
 _MAX_VALUES = 8_000_000
-# About as many as a config in a folder may ask this process to build.
-_MAX_PARAMETERS = 50_000_000
-_MODELS_KEPT = 8
+# About as many as a config in a folder may ask this process to build,
+_MAX_PARAMETERS = 20_000_000
+# and how often all of them together may be used: about a second of work.
+_MAX_PRODUCTS = 3_000_000_000
+_MODELS_KEPT = 3
 
 
 @dataclass(frozen=True)
@@ -75,10 +81,14 @@ class Networks:
 
     def listing(self) -> list[dict[str, Any]]:
         """All that can be played with; a run without usable weights is left out."""
-        found: list[Network | None] = [self._pretrained(name) for name in pretrained.names()]
+        published = [self._pretrained(name) for name in pretrained.names()]
+        drawable = list(problem_kinds())
+        found: list[Network | None] = [
+            *sorted(published, key=lambda n: drawable.index(n.task.name))
+        ]
         runs = self._folder.runs()
         found += [self._of_run(name, run) for name, run in runs if isinstance(run, Run)]
-        found += [_untrained(task) for task in PROBLEMS]
+        found += [_untrained(task) for task in drawable]
         return [network.to_json() for network in found if network is not None]
 
     def find(self, network_id: str) -> Network:
@@ -89,7 +99,7 @@ class Networks:
             network = self._pretrained(name)
         elif kind == "run":
             network = self._of_run(name, self._folder.run(name))
-        elif kind == "untrained" and name in PROBLEMS:
+        elif kind == "untrained" and name in problem_kinds():
             network = _untrained(name)
         if network is None:
             raise RefusedError(404, "There is no network of that id; GET /api/networks lists them.")
@@ -108,7 +118,7 @@ class Networks:
         except ValueError as error:
             raise RefusedError(422, str(error)) from error
         title = f"{network.title}, {in_words(problem.sizes)}"
-        return trace_document(model, batch, network.task, title)
+        return trace_document(traced(model, batch, network.task, title))
 
     def _pretrained(self, name: str) -> Network:
         facts, file = pretrained.facts(name), pretrained.FOLDER / f"{name}.safetensors"
@@ -160,7 +170,7 @@ def _build_untrained(task: str) -> Model:
 
 def _facts(file: Path, config: ModelConfig) -> dict[str, Any]:
     """How long the weights were trained and what they cost; nothing if the file is no good."""
-    if not _is_reasonable(config):
+    if _parameters(config) > _MAX_PARAMETERS or file.stat().st_size > 8 * _MAX_PARAMETERS:
         return {}
     try:
         with safe_open(file, framework="pt") as opened:
@@ -180,13 +190,16 @@ def _loaded(run: Run, file: Path) -> Model:
 
 def _is_drawable(settings: Settings) -> bool:
     """Whether somebody can draw a problem of this task."""
-    if settings.task.name not in PROBLEMS:
+    if settings.task.name not in problem_kinds():
         return False
     return all(size["min"] <= size["max"] for size in form(settings.task)["sizes"].values())
 
 
-def _is_reasonable(config: ModelConfig) -> bool:
-    """Whether to build such a network at all: a config from somewhere may say anything."""
+def _parameters(config: ModelConfig) -> float:
+    """About how many a network has; a config from somewhere may say anything.
+
+    Of families that are not the package's own it is unknown: their runs are watched, not played.
+    """
     if isinstance(config, NTMConfig):
         heads = config.read_heads * config.read_head_outputs
         heads += config.write_heads * config.write_head_outputs
@@ -196,13 +209,19 @@ def _is_reasonable(config: ModelConfig) -> bool:
             config.controller_size,
         )
         rest = config.memory_locations * config.memory_width + size * heads
-    else:
+    elif isinstance(config, LSTMConfig):
         below, layers, size, rest = config.input_size, config.layers, config.hidden_size, 0
-    return 4 * layers * size * (below + 2 * size) + rest <= _MAX_PARAMETERS
+    else:
+        return math.inf
+    return 4 * size * (below + size) + 8 * (layers - 1) * size * size + rest
 
 
 def _require_room(config: ModelConfig, steps: int, locations: int | None) -> None:
-    """Refuse what would be too large to show."""
+    """Refuse what would take too long, or be too large to show."""
+    if steps * _parameters(config) > _MAX_PRODUCTS:
+        raise RefusedError(
+            422, f"{steps:,} steps of a network of this size take too long; take a shorter problem."
+        )
     if not isinstance(config, NTMConfig):
         return
     most = max(_MAX_LOCATIONS, config.memory_locations)

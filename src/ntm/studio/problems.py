@@ -1,19 +1,18 @@
 """Problems as a person draws them, and the batches that the tasks make of them.
 
-    copy                  {"vectors": [[0, 1, ...], ...]}
-    repeat-copy           {"vectors": ..., "repeats": 3}
-    associative-recall    {"items": [[[0, 1, ...], ...], ...], "query": 0}
-    ngrams                {"bits": [0, 1, ...]}
-    priority-sort         {"vectors": ..., "priorities": [0.3, ...]}
+    vectors             {"vectors": [[0, 1, ...], ...]}
+    repeated vectors    {"vectors": ..., "repeats": 3}
+    items               {"items": [[[0, 1, ...], ...], ...], "query": 0}
+    bits                {"bits": [0, 1, ...]}
+    priorities          {"vectors": ..., "priorities": [0.3, ...]}
 
-No encoding is repeated here. The task itself lays out an example of the right size, with the
-delimiters, numbers and scored steps that its settings ask for, and the drawing is painted over it.
+The `drawing` of a task's experiment says which of them it takes. No encoding is repeated here. The
+task itself lays out an example of the right size, with the delimiters, numbers and scored steps
+that its settings ask for, and the drawing is painted over it.
 """
 
 from abc import abstractmethod
-from bisect import bisect_right
 from collections.abc import Mapping
-from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated, Any, Self
 
@@ -21,15 +20,15 @@ import torch
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 from torch import Tensor
 
-from ntm.runs import block_generator
+from ntm.paper.experiment import Drawing
 from ntm.studio.errors import RefusedError
-from ntm.studio.sizes import smallest, trained_range, usual_sizes
-from ntm.tasks import Batch, Task
+from ntm.tasks import Batch
 
 MAX_STEPS = 1000
+MAX_CELLS = 100_000  # steps times channels, of a problem, its target or its answer
 
 Bit = Annotated[int, Field(ge=0, le=1)]
-Vector = Annotated[list[Bit], Field(min_length=1, max_length=256)]
+Vector = Annotated[list[Bit], Field(min_length=1, max_length=MAX_CELLS)]
 Vectors = Annotated[list[Vector], Field(min_length=1, max_length=MAX_STEPS)]
 Priority = Annotated[float, Field(ge=-1, le=1)]
 
@@ -221,108 +220,38 @@ class SortProblem(Problem):
         return int(task.length + 1 + task.answers)
 
 
-PROBLEMS: dict[str, type[Problem]] = {
-    "copy": CopyProblem,
-    "repeat-copy": RepeatCopyProblem,
-    "associative-recall": RecallProblem,
-    "ngrams": NGramsProblem,
-    "priority-sort": SortProblem,
+PROBLEMS: dict[Drawing, type[Problem]] = {
+    "vectors": CopyProblem,
+    "repeated vectors": RepeatCopyProblem,
+    "items": RecallProblem,
+    "bits": NGramsProblem,
+    "priorities": SortProblem,
+}
+
+# What only one kind of drawing has.
+_MARKS = {
+    "priorities": SortProblem,
+    "repeats": RepeatCopyProblem,
+    "items": RecallProblem,
+    "bits": NGramsProblem,
 }
 
 
 def _kind(problem: Any) -> str:
-    """The task that a drawing is for, told by what is in it."""
+    """The kind of a drawing, told by what is in it."""
     keys = vars(problem) if isinstance(problem, Problem) else problem
-    if not isinstance(keys, Mapping):
-        return "copy"
-    marks = {
-        "priorities": "priority-sort",
-        "repeats": "repeat-copy",
-        "items": "associative-recall",
-        "bits": "ngrams",
-    }
-    return next((task for mark, task in marks.items() if mark in keys), "copy")
+    marks = _MARKS if isinstance(keys, Mapping) else {}
+    return next((kind for mark, kind in marks.items() if mark in keys), CopyProblem).__name__
 
 
 AnyProblem = Annotated[
-    Annotated[CopyProblem, Tag("copy")]
-    | Annotated[RepeatCopyProblem, Tag("repeat-copy")]
-    | Annotated[RecallProblem, Tag("associative-recall")]
-    | Annotated[NGramsProblem, Tag("ngrams")]
-    | Annotated[SortProblem, Tag("priority-sort")],
+    Annotated[CopyProblem, Tag("CopyProblem")]
+    | Annotated[RepeatCopyProblem, Tag("RepeatCopyProblem")]
+    | Annotated[RecallProblem, Tag("RecallProblem")]
+    | Annotated[NGramsProblem, Tag("NGramsProblem")]
+    | Annotated[SortProblem, Tag("SortProblem")],
     Discriminator(_kind),
 ]
-
-
-def encode(problem: Problem, task: Task) -> Batch:
-    """A drawn problem as a batch of one, with the task's own settings."""
-    if not isinstance(problem, PROBLEMS[task.name]):
-        wanted = ", ".join(PROBLEMS[task.name].model_fields)
-        raise RefusedError(
-            422, f"problem is not one of the {task.name} task, which is drawn with {wanted}."
-        )
-    batch = _example(task, problem.sizes, seed=0)
-    problem.paint(task, batch)
-    return batch
-
-
-def example(task: Task, sizes: Mapping[str, int], seed: int) -> Problem:
-    """A random problem; sizes that are not given are as the page first shows them."""
-    for axis in sizes:
-        if axis not in task.axes:
-            raise RefusedError(
-                422, f"The {task.name} task has no {axis}; its sizes are {', '.join(task.axes)}."
-            )
-    chosen = usual_sizes(task) | dict(sizes)
-    return PROBLEMS[task.name].read(task, _example(task, chosen, seed))
-
-
-@lru_cache
-def form(task: Task) -> dict[str, Any]:
-    """What a page needs to know to let somebody draw a problem.
-
-    bits, item_length: of one vector, and vectors of one item; 1 where the task has no such thing.
-    sizes: for each axis of the task (length, repeats, items), `min` and `max` of what is accepted,
-    `trained`, the range in training, and `default`, its middle. Two sizes at their maxima may
-    still be too many steps together.
-    """
-    return {
-        "bits": getattr(task, "bits", 1),
-        "item_length": getattr(task, "item_length", 1),
-        "sizes": {axis: _size(task, axis) for axis in task.axes},
-    }
-
-
-def _size(task: Task, axis: str) -> dict[str, Any]:
-    least = smallest(task, axis)
-    others = {other: smallest(task, other) for other in task.axes if other != axis}
-    steps = PROBLEMS[task.name].steps
-    fitting = bisect_right(
-        range(least, MAX_STEPS + 2),
-        MAX_STEPS,
-        key=lambda size: steps(task.at(**others, **{axis: size})),
-    )
-    most = least + fitting - 1
-    return {
-        "min": least,
-        "max": most,
-        "trained": trained_range(task, axis),
-        "default": min(usual_sizes(task)[axis], most),
-    }
-
-
-def _example(task: Task, sizes: Mapping[str, int], seed: int) -> Batch:
-    """A random problem of the given sizes, encoded as the task's settings say."""
-    try:
-        fixed = task.at(**sizes)
-    except (TypeError, ValueError) as error:
-        raise RefusedError(422, str(error)) from error
-    steps = PROBLEMS[task.name].steps(fixed)
-    if steps > MAX_STEPS:
-        raise RefusedError(
-            422, f"This problem takes {steps:,} steps; the studio shows up to {MAX_STEPS:,}."
-        )
-    return fixed.sample(1, block_generator("studio", seed))
 
 
 def _answer_start(example: Batch) -> int:

@@ -1,5 +1,8 @@
 """The runs of a folder while they go on: their states and their curves."""
 
+import shutil
+import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,11 @@ from ntm.studio.errors import RefusedError
 from ntm.studio.folder import RunsFolder
 from ntm.studio.trainings import Order, Training, Trainings
 
+# All curves that are asked for together have about so many points.
+_POINTS_TOGETHER = 200_000
+# Seconds to read what runs have reported; what is left is read when somebody asks again.
+_TIME_TO_READ = 0.5
+
 
 class Runs:
     """The runs of a folder, and those that are about to be in it."""
@@ -17,9 +25,11 @@ class Runs:
         self._folder = folder
         self._trainings = Trainings(max_trainings)
         self._curves: dict[str, Curve] = {}
+        self._next = 0  # the run that is read first
 
     def listing(self) -> list[dict[str, Any]]:
         """Every run and its state; one that cannot be read says why instead."""
+        self._update_all(self._folder.names())
         known = {name: self._described(name, run) for name, run in self._folder.runs()}
         for name, training in self._trainings.started():
             if name not in known and (training.running or training.failure):
@@ -32,12 +42,26 @@ class Runs:
         if training is not None and name not in self._folder.names():
             described, curve = _begun(name, training), Curve()
         else:
-            described, curve = self._described(name, self._folder.run(name)), self._curve(name)
+            run = self._folder.run(name)
+            self._update(name)
+            described, curve = self._described(name, run), self._curve(name)
         kept = ("state", "reason", "sequences", "total", "can_stop")
         return {
             "points": curve.after(after),
             "generation": curve.generation,
             **{key: described[key] for key in kept},
+        }
+
+    def curves(self, after: Mapping[str, int]) -> dict[str, dict[str, Any]]:
+        """The points of several curves, each beyond a number of sequences, as last listed."""
+        known = self._curves.keys() & after.keys()
+        most = max(50, min(2000, _POINTS_TOGETHER // max(1, len(known))))
+        return {
+            name: {
+                "points": self._curves[name].after(after[name], most),
+                "generation": self._curves[name].generation,
+            }
+            for name in sorted(known)
         }
 
     def start(self, order: Order, name: str | None = None) -> str:
@@ -59,23 +83,64 @@ class Runs:
             raise RefusedError(409, "No process goes on that this studio has started for this run.")
         training.stop()
 
+    def resume(self, name: str, sequences: int | None) -> None:
+        """Go on with a run that was stopped, or with a finished one for longer."""
+        run = self._folder.run(name)
+        self._update(name)
+        described, chosen = self._described(name, run), run.settings.training
+        if described["state"] == "running":
+            raise RefusedError(409, f"{name} is being trained already.")
+        if self._folder.is_link(name):
+            raise RefusedError(409, f"{name} is a link to a run; resume it where it is.")
+        total, seen = sequences or chosen.sequences, described["sequences"]
+        if seen >= total:
+            raise RefusedError(409, f"{name} has seen {seen:,} sequences; give more than that.")
+        order = Order(described["task"], described["model"], chosen.seed, total, resume=True)
+        self._trainings.start(name, order, self._folder.path / name)
+
+    def delete(self, name: str) -> None:
+        """Remove the folder of a run that nobody trains."""
+        if name not in self._folder.names():
+            raise RefusedError(404, "There is no run of that name in the folder.")
+        if self._folder.is_link(name):
+            raise RefusedError(409, f"{name} is a link to a run; remove it by hand.")
+        training = self._trainings.find(name)
+        if training is not None and training.running:
+            raise RefusedError(409, f"{name} is being trained; stop it first.")
+        if _is_locked(self._folder.file(name, ".lock")):
+            raise RefusedError(409, f"{name} is being trained by another process; stop it there.")
+        shutil.rmtree(self._folder.path / name)
+        self._trainings.forget(name)
+        self._curves.pop(name, None)
+
     def close(self) -> None:
         """End what was started here."""
         self._trainings.close()
 
     def _curve(self, name: str) -> Curve:
-        """What a run has reported until now."""
-        curve = self._curves.setdefault(name, Curve())
+        """What a run has reported, as far as it was read."""
+        return self._curves.setdefault(name, Curve())
+
+    def _update_all(self, names: list[str]) -> None:
+        """Read on in what all runs report, for a while; next time, go on where this ends."""
+        deadline = time.monotonic() + _TIME_TO_READ
+        for turn, name in enumerate(names[self._next :] + names[: self._next]):
+            if time.monotonic() > deadline:
+                self._next = (self._next + turn) % len(names)
+                return
+            self._update(name)
+
+    def _update(self, name: str) -> None:
+        """Read on in what a run reports."""
         file = self._folder.file(name, "metrics.jsonl")
         if file is not None:
-            curve.update(file)
-        return curve
+            self._curve(name).update(file)
 
     def _described(self, name: str, run: Run | RunError) -> dict[str, Any]:
         if isinstance(run, RunError):
             return _description(name, state="unreadable", reason=str(run))
-        points, training = self._curve(name).points, self._trainings.find(name)
-        sequences, bits = points[-1] if points else (0, None)
+        curve, training = self._curve(name), self._trainings.find(name)
+        sequences, bits = curve.points[-1] if curve.points else (0, None)
         settings = run.settings
         total = settings.training.sequences
         running = training is not None and training.running
@@ -95,6 +160,7 @@ class Runs:
             bits=bits,
             total=total,
             can_stop=running,
+            speed=curve.speed if state == "running" else None,
         )
 
 
@@ -114,7 +180,7 @@ def _begun(name: str, training: Training) -> dict[str, Any]:
 
 
 def _description(name: str, **known: Any) -> dict[str, Any]:
-    unknown = dict.fromkeys(("task", "model", "seed", "reason", "bits", "total"))
+    unknown = dict.fromkeys(("task", "model", "seed", "reason", "bits", "total", "speed"))
     return {"name": name, **unknown, "sequences": 0, "can_stop": False, **known}
 
 

@@ -1,20 +1,35 @@
 """What requests and answers look like; the OpenAPI document is made from this."""
 
+from collections.abc import Iterable
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import Path
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
+from ntm.models import MODELS
 from ntm.studio.folder import NAME_PATTERN
-from ntm.studio.problems import MAX_STEPS, AnyProblem
+from ntm.studio.problems import MAX_STEPS, AnyProblem, Problem
+from ntm.tasks import TASKS
+
+
+def _one_of(names: Iterable[str], name: str) -> str:
+    if name not in names:
+        raise ValueError(f"choose one of {', '.join(names)}")
+    return name
+
 
 Size = Annotated[int, Field(ge=1, le=MAX_STEPS)]
 Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Sequences = Annotated[int, Field(ge=0, le=2**53)]
 NetworkId = Annotated[str, Field(min_length=1, max_length=120)]
-RunPath = Annotated[str, Path(pattern=NAME_PATTERN)]
-TaskName = Literal["copy", "repeat-copy", "associative-recall", "ngrams", "priority-sort"]
-ModelName = Literal["ntm-ff", "ntm-lstm", "lstm"]
+NamePath = Annotated[str, Path(pattern=NAME_PATTERN)]
+TaskName = Annotated[
+    str, AfterValidator(partial(_one_of, TASKS)), WithJsonSchema({"enum": list(TASKS)})
+]
+ModelName = Annotated[
+    str, AfterValidator(partial(_one_of, MODELS)), WithJsonSchema({"enum": list(MODELS)})
+]
 Point = Annotated[list[int | float], Field(min_length=2, max_length=2)]
 State = Literal["running", "stopped", "finished", "failed", "unreadable"]
 
@@ -34,6 +49,12 @@ class ExampleRequest(Request):
     items: Size | None = None
     seed: Seed = 1
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes that are given."""
+        known = {"length": self.length, "repeats": self.repeats, "items": self.items}
+        return {axis: size for axis, size in known.items() if size is not None}
+
 
 class TraceRequest(Request):
     """A network, a drawn problem and, for an NTM, a memory larger than the trained one."""
@@ -42,15 +63,32 @@ class TraceRequest(Request):
     problem: AnyProblem
     memory_locations: Annotated[int, Field(ge=1, le=2**20)] | None = None
 
+    @property
+    def order(self) -> tuple[str, Problem, int | None]:
+        """All of it, for `Networks.trace`."""
+        return self.network, self.problem, self.memory_locations
+
 
 class RunRequest(Request):
     """A run to start."""
 
     task: TaskName
-    model: ModelName = "ntm-ff"
+    model: ModelName = next(iter(MODELS))
     seed: Seed = 1
     sequences: Annotated[int, Field(ge=1, le=10_000_000)] = 100_000
     name: Annotated[str, Field(pattern=NAME_PATTERN)] | None = None
+
+
+class ResumeRequest(Request):
+    """A run to go on with, up to so many sequences; by default as many as it began with."""
+
+    sequences: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
+
+
+class CurvesRequest(Request):
+    """Runs, and the sequences up to which their curves are known."""
+
+    after: Annotated[dict[str, Sequences], Field(max_length=2000)]
 
 
 class Refusal(BaseModel):
@@ -77,8 +115,10 @@ class SizeRange(BaseModel):
 class ProblemForm(BaseModel):
     """What the drawing pane needs to know; see `ntm.studio.problems.form`."""
 
+    fields: list[str]
     bits: int
     item_length: int
+    context: int
     sizes: dict[str, SizeRange]
 
 
@@ -108,7 +148,7 @@ class TraceDocument(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    format: Literal[1]
+    format: Literal[2]
     steps: int
     outputs: dict[str, Any]
 
@@ -126,13 +166,19 @@ class RunListed(BaseModel):
     bits: float | None
     total: int | None
     can_stop: bool
+    speed: float | None
 
 
-class CurveAnswer(BaseModel):
+class Curve(BaseModel):
     """New points of a learning curve. Another generation than before: the curve begins anew."""
 
     points: list[Point]
     generation: int
+
+
+class CurveAnswer(Curve):
+    """New points, and where the run stands."""
+
     state: State
     reason: str | None
     sequences: int

@@ -1,17 +1,22 @@
 """What comes before every answer and goes with it: who may ask, how much, and what a page may do.
 
-The studio listens on this machine, where any page in the owner's browser can send it requests. So
-a request must name this machine as its host, which a foreign name that was made to point here does
-not (DNS rebinding); it must come from the studio's own page, as far as the browser tells; and what
-it brings must be JSON, and little of it.
+The studio listens on this machine, where every user, and any page in the owner's browser, can send
+it requests. So a request must bring the token that `ntm studio` printed: once in the address of
+the page, from then on in a cookie, or in an Authorization header. It must name this machine as its
+host, which a foreign name that was made to point here does not (DNS rebinding); it must come from
+the studio's own page, as far as the browser tells; and what it brings must be JSON, and little of
+it.
 """
 
 import ipaddress
 import json
 import re
+from hmac import compare_digest
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ntm.studio.errors import RefusedError
@@ -36,11 +41,12 @@ _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?")
 class Guard:
     """ASGI middleware that refuses what nobody should send, and sets the headers of every answer.
 
-    host: the address that the server is bound to.
+    host: the address that the server is bound to. token: what a request must know; None lets in
+    whoever reaches the server.
     """
 
-    def __init__(self, app: ASGIApp, host: str) -> None:
-        self._app, self._host = app, host
+    def __init__(self, app: ASGIApp, host: str, token: str | None = None) -> None:
+        self._app, self._host, self._token = app, host, token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -48,22 +54,60 @@ class Guard:
             await self._app(scope, receive, send)
             return
 
+        begun = False
+
         async def answer(message: Message) -> None:
+            nonlocal begun
+            begun = True
             if message["type"] == "http.response.start":
                 message["headers"] = [*message["headers"], *_ENCODED_HEADERS]
             await send(message)
 
         try:
-            headers = Headers(scope=scope)
-            self._check_host(headers)
-            _check_origin(scope, headers)
-            if scope["method"] == "POST":
-                _check_kind(headers)
-                receive = _replaying(await _body(headers, receive), receive)
+            app, receive = await self._admitted(scope, receive)
+            await app(scope, receive, answer)
         except RefusedError as error:
             await refusal(error.status, str(error))(scope, receive, answer)
-        else:
-            await self._app(scope, receive, answer)
+        except Exception:
+            # The server that runs this reports it; whoever asked learns only that it happened.
+            if not begun:
+                sentence = "An internal error; the terminal that runs the studio says more."
+                await refusal(500, sentence)(scope, receive, answer)
+            raise
+
+    async def _admitted(self, scope: Scope, receive: Receive) -> tuple[ASGIApp, Receive]:
+        """Who answers a request, and how its body is received; or a refusal."""
+        headers = Headers(scope=scope)
+        self._check_host(headers)
+        _check_origin(scope, headers)
+        if self._token is not None:
+            if self._is_invited(scope):
+                return _welcome(cookie_name(headers["host"]), self._token), receive
+            self._check_token(headers, self._token)
+        if scope["method"] != "POST":
+            return self._app, receive
+        _check_kind(headers)
+        return self._app, _replaying(await _body(headers, receive), receive)
+
+    def _is_invited(self, scope: Scope) -> bool:
+        """Whether this opens the page by the address that was printed."""
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
+        opens = scope["method"] == "GET" and scope["path"] == "/" and len(given) == 1
+        return opens and _is_same(given[0], self._token or "")
+
+    def _check_token(self, headers: Headers, token: str) -> None:
+        try:
+            cookie = SimpleCookie(headers.get("cookie", "")).get(cookie_name(headers["host"]))
+        except CookieError:
+            cookie = None
+        scheme, _, credentials = headers.get("authorization", "").partition(" ")
+        offered = [cookie.value] if cookie else []
+        offered += [credentials.strip()] if scheme.lower() == "bearer" else []
+        if not any(_is_same(text, token) for text in offered):
+            raise RefusedError(
+                403,
+                "The token is missing or wrong; open the whole address that the studio printed.",
+            )
 
     def _check_host(self, headers: Headers) -> None:
         hosts = headers.getlist("host")
@@ -89,6 +133,26 @@ def is_own_host(header: str, bound: str) -> bool:
     local = _address(bound)
     local_only = bound == "localhost" or (local is not None and local.is_loopback)
     return address is not None and (address.is_loopback or not local_only)
+
+
+def cookie_name(host: str) -> str:
+    """The cookie of the studio at a Host header. A browser sends cookies to all ports of a host."""
+    return f"ntm-studio-{host.rpartition(':')[2] if host[-1:].isdecimal() else 80}"
+
+
+def _is_same(text: str, token: str) -> bool:
+    """Whether two texts are equal, in a time that does not tell how far."""
+    return compare_digest(text.encode(), token.encode())
+
+
+def _welcome(name: str, token: str) -> Response:
+    """Exchange the token in an address for a cookie that no script and no other site can use.
+
+    A browser keeps what the address had behind its hash.
+    """
+    answer = RedirectResponse("/", 303)
+    answer.set_cookie(name, token, httponly=True, samesite="lax")
+    return answer
 
 
 def refusal(status: int, sentence: str) -> Response:

@@ -1,37 +1,68 @@
 """The studio as a process: a socket, a browser, and an orderly end."""
 
 import ipaddress
+import secrets
 import socket
 import sys
+import tempfile
 import threading
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import uvicorn
 
 from ntm.runs import RunError
+from ntm.studio.connections import ImpatientProtocol
 from ntm.studio.server import create_app
 
 
-def serve(folder: Path, host: str, port: int, open_browser: bool) -> None:
-    """Serve the studio until somebody interrupts it; port 0 takes any that is free."""
-    listening = _listen(host, port)
+def serve(folder: Path, host: str, port: int, open_browser: bool, view: str = "") -> None:
+    """Serve the studio until somebody interrupts it; port 0 takes any that is free.
+
+    view: what the page shows first, as it stands behind the hash of its address.
+    """
+    listening, token = _listen(host, port), secrets.token_urlsafe(24)
     address = _address(host, listening.getsockname()[1])
-    print(address, flush=True)
+    invitation = f"{address}?token={token}{f'#{view}' if view else ''}"
+    print(invitation, flush=True)
     if not _is_local(host):
         print(
-            f"ntm: whoever can reach {host} can look at the runs in {folder} and start new ones.",
+            f"ntm: whoever can reach {host} and knows this address can look at the runs in "
+            f"{folder} and start new ones; what is sent is not encrypted.",
             file=sys.stderr,
         )
-    if open_browser:
-        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
     config = uvicorn.Config(
-        create_app(folder, host), log_level="warning", access_log=False, server_header=False
+        create_app(folder, host, token=token),
+        http=ImpatientProtocol,
+        ws="none",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
     )
     try:
-        uvicorn.Server(config).run(sockets=[listening])
+        with _opening(invitation if open_browser else None):
+            uvicorn.Server(config).run(sockets=[listening])
     except KeyboardInterrupt:  # raised again by the server once it has ended
         return
+
+
+@contextmanager
+def _opening(address: str | None) -> Iterator[None]:
+    """Open an address in the browser.
+
+    By way of a file that only its owner can read: everybody sees how a process was called.
+    """
+    if address is None:
+        yield
+        return
+    with tempfile.NamedTemporaryFile("w", suffix=".html") as file:
+        file.write(f'<meta http-equiv="refresh" content="0; url={address}">')
+        file.flush()
+        opened = Path(file.name).as_uri()
+        threading.Thread(target=webbrowser.open, args=(opened,), daemon=True).start()
+        yield
 
 
 def _listen(host: str, port: int) -> socket.socket:

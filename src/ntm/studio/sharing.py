@@ -16,7 +16,9 @@ import torch
 
 from ntm.models.family import Model
 from ntm.studio.documents import Document, trace_document
+from ntm.studio.tracing import traced
 from ntm.tasks import Batch, Task
+from ntm.trace import Trace
 
 VIEWER, STYLE = "viewer.js", "viewer.css"
 
@@ -44,6 +46,7 @@ _PAGE = """<!doctype html>
 <style>{style}</style>
 </head>
 <body class="shared">
+<header class="unseen"><h1>{title}</h1></header>
 <main id="viewer"></main>
 <noscript>This trace is drawn by a script, and scripts are switched off here.</noscript>
 <script type="application/json" id="trace">{trace}</script>
@@ -132,19 +135,23 @@ class View:
 
 
 def show(
-    net: Model,
-    problem: Batch | torch.Tensor,
+    shown: Model | Trace,
+    problem: Batch | torch.Tensor | None = None,
     task: Task | None = None,
     *,
     title: str = "",
     height: int = 900,
 ) -> View:
-    """What a network does with a problem, drawn as in the studio.
+    """A trace, or what a network does with a problem, drawn as in the studio.
 
         show(net, task.at(length=12).sample(1, generator), task)
+        show(Trace.load("copy.npz"))
 
     problem: a batch of one, or inputs alone, (time, 1, input_size).
     task: names the channels, if it is given. height: of the frame in a notebook, in pixels.
     """
-    named = title or (task.name if task else "trace")
-    return View(trace_document(net, problem, task, named), height)
+    if isinstance(shown, Trace):
+        return View(trace_document(shown), height)
+    if problem is None:
+        raise ValueError("Give the network a problem: show(net, batch, task).")
+    return View(trace_document(traced(shown, problem, task, title)), height)

@@ -6,6 +6,8 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -23,13 +25,14 @@ class Order:
     model: str
     seed: int
     sequences: int
+    resume: bool = False
 
     def command(self, folder: Path) -> list[str]:
         """The `ntm train` that makes it, as a list of arguments: no shell ever sees them."""
+        new = [self.task, "--model", self.model, "--seed", str(self.seed)]
         return [
-            *(sys.executable, "-m", "ntm", "train", self.task),
-            *("--model", self.model),
-            *("--seed", str(self.seed)),
+            *(sys.executable, "-m", "ntm", "train"),
+            *(["--resume"] if self.resume else new),
             *("--sequences", str(self.sequences)),
             *("--starts", "1"),
             *("--run", str(folder)),
@@ -50,15 +53,16 @@ class Training:
         """Start the process."""
         complaints = tempfile.TemporaryFile()  # noqa: SIM115  # read when the process has ended
         try:
-            process = subprocess.Popen(
-                order.command(folder),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=complaints,
-                # Ctrl-C in the studio's terminal must not reach it as well: it is asked to stop,
-                # and a second signal would end it without a checkpoint.
-                start_new_session=True,
-            )
+            with _interrupts_held_back():
+                process = subprocess.Popen(
+                    order.command(folder),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=complaints,
+                    # Ctrl-C in the studio's terminal must not reach it as well: it is asked to
+                    # stop, and a second signal would end it without a checkpoint.
+                    start_new_session=True,
+                )
         except OSError as error:
             complaints.close()
             raise RefusedError(429, f"The system starts no more processes: {error}.") from error
@@ -94,6 +98,19 @@ class Training:
         self.complaints.close()
 
 
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """A process that is started within this has SIGINT wait until it can end with a checkpoint.
+
+    A process inherits what is held back, and `ntm train` lets it in once it has a trainer.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 # Done, or interrupted by somebody: the exit codes of `ntm train`, and of one that had only begun.
 _PEACEFUL = {0} | {
     code for number in (signal.SIGINT, signal.SIGTERM) for code in (128 + number, -number)
@@ -117,7 +134,7 @@ class Trainings:
         return self._started.get(name)
 
     def start(self, name: str, order: Order, folder: Path) -> None:
-        """Start `ntm train` in a folder that is not there yet."""
+        """Start `ntm train` in a folder."""
         with self._lock:
             running = [name for name, training in self.started() if training.running]
             if name in running:
@@ -130,6 +147,12 @@ class Trainings:
             self._started[name] = Training.begin(order, folder)
             if before is not None:
                 before.complaints.close()
+
+    def forget(self, name: str) -> None:
+        """Know nothing any more of a process that has ended."""
+        training = self._started.pop(name, None)
+        if training is not None:
+            training.complaints.close()
 
     def close(self) -> None:
         """End all of them: with a checkpoint or, where that takes too long, without."""

@@ -182,21 +182,11 @@ class Task(ABC):
 
     def picture(self, problem: Batch, logits: Tensor | None) -> list[Row]:
         """The rows of a picture of this problem, a batch of one."""
+        inputs, targets = (t[:, 0].T.tolist() for t in (problem.inputs, problem.targets))
+        rows = drawing.channels("input", self.input_channels, inputs)
+        answers = None if logits is None else logits[:, 0].T.tolist()
         scored = problem.mask[:, 0].tolist()
-        inputs, targets = problem.inputs[:, 0].T.tolist(), problem.targets[:, 0].T.tolist()
-        named_inputs = zip(self.input_channels, inputs, strict=True)
-        named_targets = zip(self.output_channels, targets, strict=True)
-        rows = [Row("input", name, drawing.values(channel)) for name, channel in named_inputs]
-        rows += [Row("target", name, drawing.target(bits, scored)) for name, bits in named_targets]
-        if logits is None:
-            return rows
-        channels = zip(self.output_channels, logits[:, 0].T.tolist(), targets, strict=True)
-        answers = [
-            Row("answer", name, drawing.answer(channel, bits, scored))
-            for name, channel, bits in channels
-        ]
-        carets = Row("", "wrong", drawing.carets(row.cells for row in answers))
-        return [*rows, *answers, *([carets] if carets.cells.strip() else [])]
+        return [*rows, *drawing.answers(self.output_channels, targets, scored, answers)]
 
     @property
     def _axes_known(self) -> str:

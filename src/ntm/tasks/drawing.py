@@ -55,6 +55,30 @@ def carets(answers: Iterable[str]) -> str:
     return "".join("^" if set(step) & set("01?") else BLANK for step in zip(*answers, strict=True))
 
 
+def channels(section: str, names: Sequence[str], inputs: Sequence[Sequence[float]]) -> list[Row]:
+    """A row for every channel of the input, each a sequence of values over time."""
+    named = zip(names, inputs, strict=True)
+    return [Row(section, name, values(channel)) for name, channel in named]
+
+
+def answers(
+    names: Sequence[str],
+    targets: Sequence[Sequence[float]],
+    scored: Sequence[float],
+    logits: Sequence[Sequence[float]] | None,
+) -> list[Row]:
+    """A row for every channel of the target and, given logits, the answer with its mistakes."""
+    rows = [Row("target", n, target(bits, scored)) for n, bits in zip(names, targets, strict=True)]
+    if logits is None:
+        return rows
+    said = [
+        Row("answer", name, answer(channel, bits, scored))
+        for name, channel, bits in zip(names, logits, targets, strict=True)
+    ]
+    wrong = Row("", "wrong", carets(row.cells for row in said))
+    return [*rows, *said, *([wrong] if wrong.cells.strip() else [])]
+
+
 def fold(rows: Sequence[Row], columns: int = 100) -> str:
     """The rows as aligned text; time steps beyond the given columns go on in panels below."""
     section = max(len(row.section) for row in rows)

@@ -32,6 +32,8 @@ def calling_on_signals(request: Callable[[int], None], patient: bool = False) ->
 
     for number in before:
         signal.signal(number, receive)
+    # Whoever started this process may have held signals back until there was somebody to take them.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, before)
     try:
         yield
     finally:

@@ -271,8 +271,8 @@ function withArguments(exports, arrays, call) {
 /** @param {Config} c */
 function sizesOf(c) {
   return [
-    ...[c.controller === "lstm", c.input_size, c.output_size, c.controller_size],
-    ...[c.controller_layers, c.memory_locations, c.memory_width, c.read_heads, c.write_heads],
+    c.controller === "lstm", c.input_size, c.output_size, c.controller_size,
+    c.controller_layers, c.memory_locations, c.memory_width, c.read_heads, c.write_heads,
   ];
 }
 

@@ -17,8 +17,8 @@
  */
 
 const SIZES = /** @type {const} */ ([
-  ...["input_size", "output_size", "controller_size", "controller_layers"],
-  ...["memory_locations", "memory_width", "read_heads", "write_heads"],
+  "input_size", "output_size", "controller_size", "controller_layers",
+  "memory_locations", "memory_width", "read_heads", "write_heads",
 ]);
 
 /**
@@ -96,14 +96,16 @@ function linear(name, outputs, inputs) {
 export function traceShapes(c) {
   const [reads, writes] = [c.read_heads, c.write_heads];
   const [locations, width] = [c.memory_locations, c.memory_width];
-  const chain = ["content", "gated", "shifted", "weightings"];
-  const heads = [["read", reads], ["write", writes]].flatMap(([kind, count]) => [
-    [`${kind}_keys`, [count, width]],
-    [`${kind}_strengths`, [count]],
-    [`${kind}_gates`, [count]],
-    [`${kind}_shifts`, [count, c.shifts.length]],
-    [`${kind}_sharpness`, [count]],
-    ...chain.map((name) => [`${kind}_${name}`, [count, locations]]),
+  const heads = [["read", reads], ["write", writes]].flatMap(([kind, number]) => [
+    [`${kind}_keys`, [number, width]],
+    [`${kind}_strengths`, [number]],
+    [`${kind}_gates`, [number]],
+    [`${kind}_shifts`, [number, c.shifts.length]],
+    [`${kind}_sharpness`, [number]],
+    [`${kind}_content`, [number, locations]],
+    [`${kind}_gated`, [number, locations]],
+    [`${kind}_shifted`, [number, locations]],
+    [`${kind}_weightings`, [number, locations]],
   ]);
   return Object.fromEntries([
     ["outputs", [c.output_size]],

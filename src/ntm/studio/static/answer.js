@@ -4,25 +4,6 @@ import { formatNumber, partAt } from "./arrays.js";
 import { make } from "./dom.js";
 import { isWrong } from "./trace.js";
 
-/** What to look for, task by task, in a network that has learned it. */
-const LOOK_FOR = {
-  copy:
-    "while it listens, the write head gives every vector a location of its own. After the " +
-    "delimiter the read head goes back to the first of them and walks the same way again.",
-  "repeat-copy":
-    "the sequence is written once. The read head then walks over it once per repeat, and jumps " +
-    "back to its start in between.",
-  "associative-recall":
-    "every item leaves its mark in memory. When the query comes, a head finds the place by " +
-    "content, shifts by one, and reads the item that came next.",
-  ngrams:
-    "the next bit depends on the last few, so some locations are visited again whenever the same " +
-    "bits have come before: the network counts there.",
-  "priority-sort":
-    "vectors are written to places that depend on their priorities, and the places are then read " +
-    "in order.",
-};
-
 export function makeSummary(trace) {
   const element = make(
     "header",
@@ -30,8 +11,7 @@ export function makeSummary(trace) {
     make("h2", {}, trace.title),
     make("p", { class: "verdict" }, ...verdictOf(trace)),
   );
-  const hint = LOOK_FOR[trace.task];
-  if (hint) element.append(make("p", { class: "note" }, `What to look for: ${hint}`));
+  if (trace.hint) element.append(make("p", { class: "note" }, `What to look for: ${trace.hint}`));
   return element;
 }
 
@@ -68,7 +48,8 @@ export function makeAnswerTable(trace, view) {
   details.addEventListener("toggle", () => {
     view.tableOpen = details.open;
     if (details.open && !details.querySelector("table")) {
-      details.append(make("div", { class: "scrolls" }, answerTable(trace)));
+      const reachable = { tabindex: "0", role: "group", "aria-label": "Table of the answer" };
+      details.append(make("div", { class: "scrolls", ...reachable }, answerTable(trace)));
     }
   });
   details.open = view.tableOpen;

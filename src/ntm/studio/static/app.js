@@ -1,26 +1,32 @@
-/** The page: two views. The address names the one that is shown: #play, #play/ID or #training. */
+/** The page: two views. The address says which one is shown, and what is in it; see route.js. */
 
+import { getJson } from "./api.js";
+import { make } from "./dom.js";
 import { startPlay } from "./play.js";
+import { readRoute } from "./route.js";
 import { startTraining } from "./training.js";
 
-const starters = { play: startPlay, training: startTraining };
-const views = {};
+const STARTERS = { play: startPlay, training: startTraining };
+const views = new Map();
 
-function showView() {
-  const [wanted, ...detail] = decodeURIComponent(location.hash.slice(1)).split("/");
-  const view = wanted in starters ? wanted : "play";
-  for (const name of Object.keys(starters)) {
-    document.getElementById(name).hidden = name !== view;
-    const link = document.querySelector(`nav a[href="#${name}"]`);
-    if (name === view) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
-  }
-  views[view] ??= starters[view]();
-  views[view].show(detail.join("/"));
+async function begin() {
+  const guide = await getJson("guide");
+  const show = () => showView(readRoute(location.hash), guide);
+  addEventListener("popstate", show); // also where somebody edits the address or follows a link
+  show();
 }
 
-addEventListener("hashchange", () => {
-  showView();
-  scrollTo(0, 0);
+function showView(route, guide) {
+  for (const name of Object.keys(STARTERS)) {
+    document.getElementById(name).hidden = name !== route.view;
+    const link = document.querySelector(`nav a[href="#${name}"]`);
+    if (name === route.view) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  if (!views.has(route.view)) views.set(route.view, STARTERS[route.view](guide));
+  views.get(route.view).show(route);
+}
+
+begin().catch((error) => {
+  document.querySelector("main").prepend(make("p", { class: "message", role: "alert" }, error.message));
 });
-showView();

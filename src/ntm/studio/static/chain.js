@@ -13,30 +13,30 @@ const LINKS = [
   {
     field: "content",
     title: "1. Content",
-    parameter: (head, step) => `strength ${formatNumber(head.strength.values[step])}`,
+    parameter: (head, step) => `strength ${formatNumber(head.strengths.values[step])}`,
     words: (head, step) => placeInWords("matches", partAt(head.content, step)),
     ghost: () => null,
   },
   {
     field: "gated",
     title: "2. Gate",
-    parameter: (head, step) => `gate ${formatNumber(head.gate.values[step])}`,
-    words: (head, step) => gateInWords(head.gate.values[step]),
+    parameter: (head, step) => `gate ${formatNumber(head.gates.values[step])}`,
+    words: (head, step) => gateInWords(head.gates.values[step]),
     // The gate mixes the content with where the head was; behind the mixture stands the latter.
-    ghost: (head, step) => (step > 0 ? partAt(head.weighting, step - 1) : null),
+    ghost: (head, step) => (step > 0 ? partAt(head.weightings, step - 1) : null),
   },
   {
     field: "shifted",
     title: "3. Shift",
-    parameter: (head, step, shifts) => shiftAsText(partAt(head.shift, step), shifts),
-    words: (head, step, shifts) => shiftInWords(partAt(head.shift, step), shifts),
+    parameter: (head, step, shifts) => shiftAsText(partAt(head.shifts, step), shifts),
+    words: (head, step, shifts) => shiftInWords(partAt(head.shifts, step), shifts),
     ghost: (head, step) => partAt(head.gated, step),
   },
   {
-    field: "weighting",
+    field: "weightings",
     title: "4. Sharpening",
-    parameter: (head, step) => `sharpness ${formatNumber(head.sharpening.values[step])}`,
-    words: (head, step) => placeInWords("ends on", partAt(head.weighting, step)),
+    parameter: (head, step) => `sharpness ${formatNumber(head.sharpness.values[step])}`,
+    words: (head, step) => placeInWords("ends on", partAt(head.weightings, step)),
     ghost: (head, step) => partAt(head.shifted, step),
   },
 ];
@@ -65,7 +65,7 @@ function makeLink(link, trace, stage) {
   const element = make("figure", { class: "link" }, heading, bars, words);
   const location = (column) => {
     const { start } = stage.stretch();
-    return (start + column) % stage.chosenHead().weighting.shape[1];
+    return (start + column) % stage.chosenHead().weightings.shape[1];
   };
   const stretched = (weighting) =>
     Float32Array.from({ length: stage.stretch().count }, (_, column) =>

@@ -3,8 +3,9 @@
 import { formatNumber } from "./arrays.js";
 import { make, makeSvg } from "./dom.js";
 
-const MARGIN = { top: 14, right: 18, bottom: 44, left: 52 };
+const MARGIN = { top: 14, right: 18, bottom: 44, left: 62 };
 const LEAST_ON_LOG = 1e-3;
+const MOST_SPOKEN = 5;
 
 /** Shapes at the ends of lines, so that runs of one colour can be told apart. */
 const MARKERS = [
@@ -16,13 +17,16 @@ const MARKERS = [
   "M-5 -2h3v-3h4v3h3v4h-3v3h-4v-3h-3z",
 ];
 
+/** More points than this in a line are merged: a screen has no room for them. */
+const MOST_POINTS = 600;
+
 export function markerShape(number) {
   return MARKERS[number % MARKERS.length];
 }
 
 /**
- * Draw `lines` into `element`. A line is { name, model, points, marker, paper, strong }, its points
- * [sequences, bits]. `frame` is { sequences, bits: [low, high], log }. `describe(line, point)` is
+ * Draw `lines` into `element`. A line is { name, colours, points, marker, paper, strong }, its
+ * points [sequences, bits], its colours [on light, on dark]. `frame` is { sequences, bits: [low, high], log }. `describe(line, point)` is
  * the text for the point next to the pointer, which `tip` shows.
  */
 export function drawChart(element, lines, frame, tip, describe) {
@@ -42,13 +46,17 @@ export function drawChart(element, lines, frame, tip, describe) {
   plot.append(...axes(frame, scales, inner), framed, ...ends);
   const svg = makeSvg("svg", {
     width, height, viewBox: `0 0 ${width} ${height}`, role: "img", class: "chart",
-    "aria-label": chartInWords(lines),
+    tabindex: "0", "aria-label": chartInWords(lines),
   }, makeSvg("defs", {}, clip), plot);
   tellNearest(svg, lines, scales, tip, describe);
+  walkAlong(svg, lines, scales, tip, describe);
+  const focused = element.contains(document.activeElement);
   element.replaceChildren(svg);
+  if (focused) svg.focus({ preventScroll: true });
 }
 
-function scalesOf({ sequences, bits: [low, high], log }, { width, height }) {
+/** Where a point lies in a frame of { width, height }: functions of sequences and of bits. */
+export function scalesOf({ sequences, bits: [low, high], log }, { width, height }) {
   const x = (value) => (value / sequences) * width;
   if (!log) return { x, y: (value) => height - ((value - low) / (high - low)) * height };
   const least = Math.log10(LEAST_ON_LOG);
@@ -57,19 +65,32 @@ function scalesOf({ sequences, bits: [low, high], log }, { width, height }) {
   return { x, y: (value) => height * (1 - share(value)) };
 }
 
-function drawLine({ name, model, points, paper, strong }, { x, y }) {
-  const path = points.map(([sequences, bits], i) =>
-    `${i ? "L" : "M"}${x(sequences).toFixed(1)} ${Math.max(-1e4, y(bits)).toFixed(1)}`).join("");
-  const kind = `line ${model}${paper ? " paper" : ""}${strong ? " strong" : ""}`;
-  return makeSvg("path", { d: path, class: kind, "data-run": paper ? null : name });
+/** At most about so many points, the last among them: neighbours become one, at their mean cost. */
+export function thinnedPoints(points, most = MOST_POINTS) {
+  const size = Math.ceil(points.length / most);
+  if (size <= 1) return points;
+  return Array.from({ length: Math.ceil(points.length / size) }, (_, i) => {
+    const part = points.slice(i * size, (i + 1) * size);
+    const mean = part.reduce((sum, point) => sum + point[1], 0) / part.length;
+    return [part.at(-1)[0], mean];
+  });
 }
 
-function endOf({ model, points, marker, paper, strong }, { x, y }, { sequences }) {
+function drawLine({ name, colours, points, paper, strong }, { x, y }) {
+  const path = thinnedPoints(points).map(([sequences, bits], i) =>
+    `${i ? "L" : "M"}${x(sequences).toFixed(1)} ${Math.max(-1e4, y(bits)).toFixed(1)}`).join("");
+  const kind = `line${paper ? " paper" : ""}${strong ? " strong" : ""}`;
+  const line = makeSvg("path", { d: path, class: kind, "data-run": paper ? null : name });
+  return coloured(line, colours);
+}
+
+function endOf({ colours, points, marker, paper, strong }, { x, y }, { sequences }) {
   const last = points.at(-1);
   if (paper || !last || last[0] > sequences) return [];
   const place = `translate(${x(last[0]).toFixed(1)} ${Math.max(-4, y(last[1])).toFixed(1)})`;
-  const kind = `end ${model}${strong ? " strong" : ""}`;
-  return [makeSvg("path", { d: markerShape(marker), transform: place, class: kind })];
+  const kind = `end${strong ? " strong" : ""}`;
+  const end = makeSvg("path", { d: markerShape(marker), transform: place, class: kind });
+  return [coloured(end, colours)];
 }
 
 function axes(frame, { x, y }, { width, height }) {
@@ -94,7 +115,7 @@ function axes(frame, { x, y }, { width, height }) {
 }
 
 /** Round numbers from low to high, about `count` of them. */
-function ticksOf(low, high, count) {
+export function ticksOf(low, high, count) {
   const rough = (high - low) / Math.max(2, count);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough);
@@ -117,7 +138,9 @@ function chartInWords(lines) {
     const [sequences, bits] = points.at(-1);
     return `${name}: ${formatNumber(bits)} bits after ${sequences.toLocaleString("en")} sequences`;
   });
-  return `Learning curves. ${costs.join("; ") || "No run is shown"}.`;
+  const more = costs.length > MOST_SPOKEN ? `; and ${costs.length - MOST_SPOKEN} more` : "";
+  const spoken = costs.slice(0, MOST_SPOKEN).join("; ") || "No run is shown";
+  return `Learning curves. ${spoken}${more}. Arrow keys move along and between the lines.`;
 }
 
 /** The point nearest to the pointer, of any line, tells its value. */
@@ -140,20 +163,52 @@ function tellNearest(svg, lines, { x, y }, tip, describe) {
   svg.addEventListener("pointerleave", tip.hide);
 }
 
+/** With the arrow keys: along a line to its next point, or to the next line. */
+function walkAlong(svg, lines, { x, y }, tip, describe) {
+  const drawn = lines.filter((line) => line.points.length > 0);
+  const place = keyboardPlace;
+  svg.addEventListener("keydown", (event) => {
+    const moves = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+    if (!Object.hasOwn(moves, event.key) || drawn.length === 0) return;
+    event.preventDefault();
+    const [across, along] = moves[event.key];
+    place.line = (place.line + across + drawn.length) % drawn.length;
+    const line = drawn[place.line];
+    const points = thinnedPoints(line.points);
+    place.point = Math.max(0, Math.min(points.length - 1, place.point + along));
+    const point = points[place.point];
+    const box = svg.getBoundingClientRect();
+    const text = describe(line, point);
+    tip.showAt(box.left + MARGIN.left + x(point[0]), box.top + MARGIN.top + y(point[1]), text);
+    tip.say(text);
+  });
+  svg.addEventListener("blur", tip.hide);
+}
+
+/** Where the keyboard is in the chart; the same when the chart is drawn again. */
+const keyboardPlace = { line: 0, point: 0 };
+
 /** A line and its marker as a small picture, for lists. */
-export function makeSwatch(model, marker) {
+export function makeSwatch(colours, marker) {
   return picture(
-    makeSvg("path", { d: "M-13 0H13", class: `line ${model}` }),
-    makeSvg("path", { d: markerShape(marker), class: `end ${model}` }),
+    coloured(makeSvg("path", { d: "M-13 0H13", class: "line" }), colours),
+    coloured(makeSvg("path", { d: markerShape(marker), class: "end" }), colours),
   );
 }
 
 export function makeLegend(entries) {
-  const items = entries.map(([model, text, paper]) => {
-    const kind = paper ? `line ${model} paper` : `line ${model}`;
-    return make("li", {}, picture(makeSvg("path", { d: "M-13 0H13", class: kind })), text);
+  const items = entries.map(([colours, text, paper]) => {
+    const line = makeSvg("path", { d: "M-13 0H13", class: paper ? "line paper" : "line" });
+    return make("li", {}, picture(coloured(line, colours)), text);
   });
   return make("ul", { class: "legend" }, ...items);
+}
+
+/** In the colours of a model, one for each theme; in a soft one where there are none. */
+function coloured(element, [onLight, onDark] = []) {
+  if (onLight) element.style.setProperty("--on-light", onLight);
+  if (onDark) element.style.setProperty("--on-dark", onDark);
+  return element;
 }
 
 function picture(...parts) {

@@ -21,10 +21,10 @@ const RAMPS = {
 const SHADES = 256;
 const NOT_A_NUMBER = { light: packed([214, 39, 40]), dark: packed([255, 92, 92]) };
 const shadesMade = new Map();
-const darkness = matchMedia("(prefers-color-scheme: dark)");
+const darkness = globalThis.matchMedia?.("(prefers-color-scheme: dark)");
 
 export function currentTheme() {
-  return darkness.matches ? "dark" : "light";
+  return darkness?.matches ? "dark" : "light";
 }
 
 /** Call back whenever light turns into dark or back; returns the function that stops it. */

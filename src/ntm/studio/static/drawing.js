@@ -14,8 +14,8 @@ const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowD
  */
 export function mountDrawing(element, problem, onChange) {
   const columns = columnsOf(problem);
-  const label = "Input, one column per vector";
-  const grid = make("div", { class: "grid", role: "grid", "aria-label": label });
+  const label = "Input, one column per vector. Arrow keys move, space turns a bit over.";
+  const grid = make("div", { class: "grid", role: "group", "aria-label": label });
   const built = columns.map(buildColumn);
   let parts = built.map((column) => column.element);
   if (problem.items) parts = itemGroups(problem, parts, onChange);
@@ -50,17 +50,17 @@ function columnsOf(problem) {
 function buildColumn(column, x) {
   const cells = column.bits.map((_, y) => {
     const tabindex = x + y === 0 ? "0" : "-1";
-    return make("div", { class: "cell", role: "gridcell", tabindex, "data-x": x, "data-y": y });
+    const label = `${column.name}, bit ${y + 1}`;
+    const place = { "aria-label": label, tabindex, "data-x": x, "data-y": y };
+    return make("div", { class: "cell", role: "checkbox", ...place });
   });
   const paint = (y, bit) => {
     column.set(y, bit);
     column.bits[y] = bit;
-    cells[y].setAttribute("aria-selected", bit ? "true" : "false");
-    cells[y].setAttribute("aria-label", `${column.name}, bit ${y + 1}: ${bit}`);
+    cells[y].setAttribute("aria-checked", bit ? "true" : "false");
   };
   column.bits.forEach((bit, y) => paint(y, bit));
-  const label = column.name;
-  const element = make("div", { class: "column", role: "row", "aria-label": label }, ...cells);
+  const element = make("div", { class: "column" }, ...cells);
   return { element, cells, paint, bitAt: (y) => column.bits[y] };
 }
 
@@ -76,7 +76,7 @@ function itemGroups(problem, elements, onChange) {
       problem.query = i;
       onChange();
     });
-    box.append(make("label", {}, radio, " query"));
+    box.append(make("label", {}, radio, " query", make("span", { class: "unseen" }, `: item ${i + 1}`)));
     return box;
   });
 }

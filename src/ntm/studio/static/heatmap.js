@@ -4,7 +4,7 @@ import { formatNumber } from "./arrays.js";
 import { make, pixelRatio } from "./dom.js";
 
 const CELLS_WITH_LINES = 7;
-const small = document.createElement("canvas");
+let small = null; // a canvas with a pixel per cell
 
 /** The size of a cell in screen pixels such that `count` of them fill at most `room` CSS pixels. */
 export function fittingCell(room, count, largest) {
@@ -54,6 +54,7 @@ export function sizeCanvas(canvas, width, height) {
 
 /** One pixel per cell, in a canvas that grows with the largest map. */
 function fillSmall(rows, columns, colourAt) {
+  small ??= document.createElement("canvas");
   small.width = Math.max(small.width, columns);
   small.height = Math.max(small.height, rows);
   const context = small.getContext("2d");

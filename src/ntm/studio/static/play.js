@@ -4,194 +4,285 @@ import { downloadPost, getJson, postJson } from "./api.js";
 import { formatNumber } from "./arrays.js";
 import { make } from "./dom.js";
 import { mountDrawing } from "./drawing.js";
-import { clearProblem, isSameForm, resizeProblem, sizeOf } from "./problems.js";
+import { Sketch, isSameForm, problemFromTexts, problemToTexts, sizeOf } from "./problems.js";
+import { wholeNumber, writeRoute } from "./route.js";
 import { makeSize } from "./sizes.js";
 import { mountViewer } from "./viewer.js";
 
 const WAIT_AFTER_EDIT = 120;
+const WAIT_TO_REMEMBER = 250;
 /** Edits run the network by themselves as long as that takes fewer milliseconds than this. */
 const FAST_ENOUGH = 1500;
+const SAVED = "trace:";
 
-const MODEL_NAMES = {
-  "ntm-ff": "NTM with a feedforward controller",
-  "ntm-lstm": "NTM with an LSTM controller",
-  lstm: "LSTM without memory",
-};
-const HINTS = {
-  copy: "Click or drag over cells. The network hears this, then has to say it again.",
-  "repeat-copy": "Click or drag over cells. The network has to say this several times.",
-  "associative-recall": "Draw items and choose the query; the answer is the item after it.",
-  ngrams: "Bits, from left to right. The network has to predict each from those before it.",
-  "priority-sort": "Draw vectors, and drag their priorities: the answer begins with the highest.",
-};
-
-export function startPlay() {
-  const play = new Play();
-  return { show: (id) => play.attempt(play.showNetwork(id)) };
+export function startPlay(guide) {
+  const play = new Play(guide);
+  return { show: (route) => play.attempt(play.open(route)) };
 }
 
 class Play {
   networks = [];
+  saved = []; // ids of saved traces
+  shown = ""; // the id of the network, or of the saved trace
+  opening = false; // whether the address names something else already
   network = null;
-  problem = null;
+  sketch = null;
   memory = null; // locations
   sizes = [];
   viewer = null;
   tookToRun = 0; // milliseconds
+  turn = 0; // grows with every change; an answer to an earlier turn is out of date
   running = null; // the AbortController of the request that is under way
-  timer = null;
+  timers = {};
 
-  constructor() {
-    const find = (id) => document.getElementById(id);
-    this.choice = find("network");
-    this.note = find("network-note");
-    this.sizesPlace = find("sizes");
-    this.drawing = find("drawing");
-    this.hint = find("drawing-hint");
-    this.message = find("play-message");
-    this.viewerPlace = find("viewer");
-    const on = (element, event, action) =>
-      element.addEventListener(event, () => this.attempt(action()));
-    on(this.choice, "change", () => this.chooseNetwork(this.choice.value));
-    on(find("random"), "click", () => this.drawExample());
-    on(find("clear"), "click", () => this.clear());
-    on(find("share"), "click", () => this.share());
-    on(find("run"), "click", () => this.run());
+  constructor(guide) {
+    this.guide = guide;
+    this.parts = Object.fromEntries(
+      ["play", "network", "network-note", "sizes", "drawing", "drawing-hint", "play-message",
+        "play-result", "viewer", "undo", "redo", "random", "clear", "share", "run"]
+        .map((id) => [id, document.getElementById(id)]),
+    );
+    const on = (id, event, action) =>
+      this.parts[id].addEventListener(event, () => this.attempt(action()));
+    on("network", "change", () => this.goTo(this.parts.network.value));
+    on("random", "click", () => this.drawExample());
+    on("clear", "click", () => this.edit(() => this.sketch.clear()));
+    on("undo", "click", () => this.edit(() => this.sketch.undo()));
+    on("redo", "click", () => this.edit(() => this.sketch.redo()));
+    on("share", "click", () => this.share());
+    on("run", "click", () => this.run());
+    document.addEventListener("keydown", (event) => this.onKey(event));
   }
 
-  /** Where something goes wrong, say it on the page. */
+  /** Where something goes wrong, say it on the page, above the picture, which is out of date. */
   async attempt(promise) {
+    const { turn } = this;
     try {
       await promise;
     } catch (error) {
-      if (error.name !== "AbortError") this.message.textContent = error.message;
+      if (error.name === "AbortError" || turn !== this.turn) return;
+      this.say(error.message);
+      this.setStale(true);
     }
   }
 
-  /** Show the network of that id, or the one that was shown before; the list may have grown. */
-  async showNetwork(id) {
-    this.networks = await getJson("networks");
+  say(text) {
+    this.parts["play-message"].textContent = text;
+  }
+
+  setStale(stale) {
+    this.parts.viewer.classList.toggle("stale", stale);
+    this.parts.viewer.setAttribute("aria-busy", String(stale));
+  }
+
+  onKey(event) {
+    const isUndo = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z";
+    const isRedo = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "y";
+    const elsewhere = this.parts.play.hidden || event.target.closest("input:not([type=range])");
+    if (!(isUndo || isRedo) || elsewhere || !this.sketch) return;
+    event.preventDefault();
+    const forth = isRedo || event.shiftKey;
+    this.attempt(this.edit(() => (forth ? this.sketch.redo() : this.sketch.undo())));
+  }
+
+  /** Follow the choice of a network, so that the browser's way back leads here. */
+  async goTo(id) {
+    history.pushState(null, "", writeRoute({ view: "play", id }));
+    await this.open({ id });
+  }
+
+  /** Show what an address says, or else what was shown before; the lists may have grown. */
+  async open(route) {
+    const turn = (this.turn += 1);
+    this.opening = true;
+    clearTimeout(this.timers.run);
+    this.running?.abort();
+    this.setStale(true);
+    const [networks, saved] = await Promise.all([getJson("networks"), getJson("traces")]);
+    if (turn !== this.turn) return;
+    this.networks = networks;
+    this.saved = saved.map((name) => `${SAVED}${name}`);
     this.listNetworks();
-    const known = (wanted) => this.networks.some((network) => network.id === wanted);
-    const wanted = [id, this.network?.id, this.networks[0]?.id].find(known);
-    if (wanted === undefined) throw new Error("There is no network to play with yet: train one.");
-    this.choice.value = wanted;
-    if (wanted !== this.network?.id) await this.chooseNetwork(wanted);
-    if (id && !known(id)) throw new Error(`There is no network ${id}, or it has no weights yet.`);
+    const known = [...networks.map((network) => network.id), ...this.saved];
+    const wanted = [route.id, this.shown, known[0]].find((id) => known.includes(id));
+    this.parts.network.value = wanted;
+    if (wanted.startsWith(SAVED)) await this.openSaved(wanted);
+    else await this.openNetwork(wanted, route);
+    if (route.id && route.id !== wanted) {
+      this.say(`There is no network ${route.id}, or it has no weights yet.`);
+    }
   }
 
   listNetworks() {
     const groups = Map.groupBy(this.networks, (network) => network.task);
     const option = ({ id, title }) => make("option", { value: id }, title);
     const group = ([label, found]) => make("optgroup", { label }, ...found.map(option));
-    this.choice.replaceChildren(...[...groups].map(group));
+    const saved = this.saved.map((id) => ({ id, title: id.slice(SAVED.length) }));
+    if (saved.length) groups.set("saved traces", saved);
+    this.parts.network.replaceChildren(...[...groups].map(group));
   }
 
-  /** A drawing stays as long as the next network understands it. */
-  async chooseNetwork(id) {
+  async openSaved(id) {
+    const { turn } = this;
+    this.settleOn(id);
+    this.network = this.sketch = null;
+    this.parts.play.classList.add("only-viewing");
+    this.parts["network-note"].textContent = "A trace that was recorded and saved.";
+    this.setStale(true);
+    const name = encodeURIComponent(id.slice(SAVED.length));
+    const trace = await getJson(`traces/${name}`);
+    if (turn === this.turn) this.showTrace(trace);
+  }
+
+  settleOn(id) {
+    this.shown = id;
+    this.opening = false;
+  }
+
+  /** A drawing stays as long as the next network understands it, unless the address has one. */
+  async openNetwork(id, route) {
+    const network = this.networks.find((one) => one.id === id);
     const before = this.network;
-    this.network = this.networks.find((network) => network.id === id);
-    this.memory = this.network.memory_locations;
-    this.note.textContent = describeNetwork(this.network);
-    this.hint.textContent = HINTS[this.network.task];
-    const keeps = before && this.problem && isSameForm(before, this.network);
-    if (!keeps) this.problem = await this.example(defaultsOf(this.network));
-    this.listSizes();
+    const { turn } = this;
+    const drawn = problemFromTexts(route, network.problem);
+    const keeps = !drawn && before && this.sketch && isSameForm(before, network);
+    const problem = keeps ? null : (drawn ?? (await this.example(network, defaultsOf(network))));
+    if (turn !== this.turn) return;
+    this.settleOn(id);
+    this.network = network;
+    if (problem && before && isSameForm(before, network)) this.sketch.replace(problem);
+    else if (problem) this.sketch = new Sketch(problem, network.problem);
+    this.memory = memoryOf(network, route);
+    this.describe();
     this.redraw();
-    await this.run();
+    await this.run(viewIn(route));
+  }
+
+  describe() {
+    const { task, model } = this.network;
+    this.parts.play.classList.remove("only-viewing");
+    this.parts["network-note"].textContent = describeNetwork(this.network, this.guide.models[model]);
+    this.parts["drawing-hint"].textContent = this.guide.tasks[task]?.hint ?? "";
+    this.listSizes();
   }
 
   listSizes() {
     const { problem: form, memory_locations: locations, limits } = this.network;
     this.sizes = Object.entries(form.sizes).map(([axis, range]) =>
-      makeSize(axis, range, () => sizeOf(this.problem, axis),
-        (size) => this.attempt(this.resize(axis, size))));
+      makeSize(axis, range, () => sizeOf(this.sketch.problem, axis),
+        (size) => this.attempt(this.edit(() => this.sketch.resize(axis, size)))));
     if (locations) {
       const range = { min: locations, max: limits.max_locations, trained: [locations, locations] };
+      const setMemory = (size) => this.edit(() => (this.memory = size));
       this.sizes.push(makeSize("memory", range, () => this.memory,
-        (size) => this.attempt(this.resizeMemory(size))));
+        (size) => this.attempt(setMemory(size))));
     }
-    this.sizesPlace.replaceChildren(...this.sizes.map((size) => size.element));
+    this.parts.sizes.replaceChildren(...this.sizes.map((size) => size.element));
   }
 
-  async resize(axis, size) {
-    // Bits of a random source cannot be lengthened by others; they are drawn anew.
-    if (this.problem.bits) this.problem = await this.example({ length: size });
-    else resizeProblem(this.problem, axis, size, this.network.problem);
+  /** Change something of the problem, and run the network again. */
+  async edit(change) {
+    change();
     this.redraw();
     await this.runSoon();
   }
 
-  async resizeMemory(locations) {
-    this.memory = locations;
-    for (const size of this.sizes) size.show();
-    await this.runSoon();
-  }
-
-  async example(sizes) {
+  example(network, sizes) {
     const seed = Math.floor(Math.random() * 2 ** 31);
-    const answer = await postJson("example", { network: this.network.id, seed, ...sizes });
-    return answer.problem;
+    const request = { network: network.id, seed, ...sizes };
+    return postJson("example", request).then((answer) => answer.problem);
   }
 
   /** A random problem as large as the one that is drawn. */
   async drawExample() {
+    const turn = (this.turn += 1);
     const axes = Object.keys(this.network.problem.sizes);
-    const sizes = axes.map((axis) => [axis, sizeOf(this.problem, axis)]);
-    this.problem = await this.example(Object.fromEntries(sizes));
+    const sizes = axes.map((axis) => [axis, sizeOf(this.sketch.problem, axis)]);
+    const problem = await this.example(this.network, Object.fromEntries(sizes));
+    if (turn !== this.turn) return; // something newer was drawn or chosen in the meantime
+    this.sketch.replace(problem);
     this.redraw();
     await this.run();
-  }
-
-  async clear() {
-    clearProblem(this.problem);
-    this.redraw();
-    await this.runSoon();
   }
 
   redraw() {
     for (const size of this.sizes) size.show();
-    mountDrawing(this.drawing, this.problem, () => this.attempt(this.runSoon()));
+    const { x, y } = document.activeElement?.closest("#drawing .cell")?.dataset ?? {};
+    mountDrawing(this.parts.drawing, this.sketch.problem, () => this.attempt(this.runSoon()));
+    this.parts.drawing.querySelector(`.cell[data-x="${x}"][data-y="${y}"]`)?.focus();
+    this.showHistory();
+  }
+
+  showHistory() {
+    this.parts.undo.disabled = !this.sketch.canUndo;
+    this.parts.redo.disabled = !this.sketch.canRedo;
   }
 
   /** Run the network after the last of several edits; only on request where that is slow. */
   async runSoon() {
-    clearTimeout(this.timer);
-    if (this.tookToRun > FAST_ENOUGH) {
-      this.message.textContent = "The problem has changed; press Run.";
-      return;
-    }
+    clearTimeout(this.timers.run);
+    this.turn += 1;
+    this.setStale(true);
+    this.showHistory();
     await new Promise((resolve) => {
-      this.timer = setTimeout(resolve, WAIT_AFTER_EDIT);
+      this.timers.run = setTimeout(resolve, WAIT_AFTER_EDIT);
     });
-    await this.run();
+    this.sketch.settle();
+    this.remember();
+    if (this.tookToRun > FAST_ENOUGH) this.say("The problem has changed; press Run.");
+    else await this.run();
   }
 
-  async run() {
-    clearTimeout(this.timer);
+  async run(view = null) {
+    clearTimeout(this.timers.run);
     this.running?.abort();
-    this.running = new AbortController();
+    const running = (this.running = new AbortController());
+    const { turn } = this;
+    this.setStale(true);
     const began = performance.now();
-    const trace = await postJson("trace", this.request, this.running.signal);
+    const trace = await postJson("trace", this.request, running.signal);
+    if (running.signal.aborted) return;
     this.tookToRun = performance.now() - began;
-    this.message.textContent = "";
-    this.showTrace(trace);
+    this.showTrace(trace, view);
+    if (turn !== this.turn) this.setStale(true);
   }
 
   get request() {
     const { id, memory_locations: locations } = this.network;
     const larger = this.memory === locations ? null : this.memory;
-    return { network: id, problem: this.problem, memory_locations: larger };
+    return { network: id, problem: this.sketch.problem, memory_locations: larger };
   }
 
   /** The new trace takes the place of the old one, at the same step, head and locations. */
-  showTrace(trace) {
-    const view = this.viewer?.view;
+  showTrace(trace, view = null) {
+    const place = this.parts.viewer;
+    const last = { ...this.viewer?.view, ...view };
     // The page must not become shorter in between, or the browser scrolls.
-    this.viewerPlace.style.minHeight = `${this.viewerPlace.offsetHeight}px`;
+    place.style.minHeight = `${place.offsetHeight}px`;
     this.viewer?.destroy();
-    this.viewer = mountViewer(this.viewerPlace, trace, { view });
-    this.viewerPlace.style.minHeight = "";
+    this.viewer = mountViewer(place, trace, { view: last, onMove: () => this.remember() });
+    place.style.minHeight = "";
+    this.setStale(false);
+    this.say("");
+    const [title, verdict] = [".summary h2", ".verdict"].map((part) => place.querySelector(part));
+    this.parts["play-result"].textContent = `${title.textContent}: ${verdict.textContent}`;
+    this.remember();
+  }
+
+  /** Keep the address true, so that to reload, to go back and to send it all show this again. */
+  remember() {
+    clearTimeout(this.timers.remember);
+    this.timers.remember = setTimeout(() => {
+      if (this.parts.play.hidden || this.opening) return;
+      history.replaceState(null, "", writeRoute({ view: "play", id: this.shown, ...this.moment }));
+    }, WAIT_TO_REMEMBER);
+  }
+
+  get moment() {
+    const drawn = this.sketch ? problemToTexts(this.sketch.problem) : {};
+    const larger = this.network && this.memory !== this.network.memory_locations;
+    const { step = 0, head = 0 } = this.viewer?.view ?? {};
+    return { ...drawn, memory: larger ? this.memory : null, step: step + 1, head: head || null };
   }
 
   async share() {
@@ -204,8 +295,20 @@ function defaultsOf(network) {
   return Object.fromEntries(sizes.map(([axis, range]) => [axis, range.default]));
 }
 
-function describeNetwork({ model, sequences, bits, memory_locations: locations }) {
-  const parts = [MODEL_NAMES[model]];
+function memoryOf({ memory_locations: locations, limits }, { memory }) {
+  if (!locations) return null;
+  return Math.min(wholeNumber(memory, locations) ?? locations, limits.max_locations);
+}
+
+function viewIn({ step, head }) {
+  const view = {};
+  if (wholeNumber(step, 1)) view.step = wholeNumber(step, 1) - 1;
+  if (wholeNumber(head, 0) !== null) view.head = wholeNumber(head, 0);
+  return view;
+}
+
+function describeNetwork({ model, sequences, bits, memory_locations: locations }, known) {
+  const parts = [known?.title ?? model];
   if (locations) parts.push(`${locations} locations`);
   if (sequences === 0) parts.push("untrained");
   else if (sequences) parts.push(`trained on ${sequences.toLocaleString("en")} sequences`);

@@ -3,44 +3,92 @@
 import { formatNumber } from "./arrays.js";
 import { makeSwatch } from "./chart.js";
 import { make } from "./dom.js";
+import { durationInWords, secondsLeft } from "./runlist.js";
 
-export function makeRunTable() {
-  const titles = ["Shown", "Run", "State", "Sequences", "Bits"];
-  const cells = titles.map((title) => make("th", { scope: "col" }, title));
-  const last = make("th", { scope: "col" }, make("span", { class: "unseen" }, "Stop"));
-  return make("table", { class: "run-table" },
-    make("thead", {}, make("tr", {}, ...cells, last)), make("tbody"));
+const COLUMNS = [
+  ["name", "Run"], ["state", "State"], ["sequences", "Sequences"], ["bits", "Bits"],
+];
+
+/** `order` is { column, descending }; `onSort(column)` and `onShowAll(shown)` are the owner's. */
+export function makeRunTable(order, onSort, onShowAll) {
+  const all = make("input", { type: "checkbox", checked: true, "aria-label": "Show all of these" });
+  all.addEventListener("change", () => onShowAll(all.checked));
+  const headings = COLUMNS.map(([column, title]) => {
+    const button = make("button", { type: "button", class: "sort" }, title);
+    button.addEventListener("click", () => onSort(column));
+    return make("th", { scope: "col", "data-column": column }, button);
+  });
+  const last = make("th", { scope: "col" }, make("span", { class: "unseen" }, "Actions"));
+  const head = make("tr", {}, make("th", { scope: "col" }, all), ...headings, last);
+  const element = make("table", { class: "run-table" }, make("thead", {}, head), make("tbody"));
+
+  function showOrder() {
+    for (const heading of headings) {
+      const sorted = heading.dataset.column === order.column;
+      if (sorted) heading.setAttribute("aria-sort", order.descending ? "descending" : "ascending");
+      else heading.removeAttribute("aria-sort");
+    }
+  }
+  showOrder();
+  return { element, showOrder, all };
 }
 
-/** `actions` are show(shown), pointAt(pointed) and stop(). */
-export function makeRunRow({ name, model }, marker, actions) {
-  const box = make("input", { type: "checkbox", checked: true, "aria-label": `Show ${name}` });
-  const link = make("a", { href: `#play/run:${name}`, title: "Play with this network" }, name);
+/**
+ * `colours` are those of the run's model; `actions` are show(shown), pointAt(pointed), stop(),
+ * resume() and remove().
+ */
+export function makeRunRow(run, colours, marker, actions) {
+  const row = buildRow(run.name, makeSwatch(colours, marker));
+  row.box.addEventListener("change", () => actions.show(row.box.checked));
+  for (const name of ["stop", "resume", "remove"]) row[name].addEventListener("click", actions[name]);
+  for (const [event, pointed] of [
+    ["pointerenter", true], ["focusin", true], ["pointerleave", false], ["focusout", false],
+  ]) row.element.addEventListener(event, () => actions.pointAt(pointed));
+  const elements = [row.element, row.below];
+  return { elements, marker, update: (now, shown) => updateRow(row, now, shown) };
+}
+
+function buildRow(name, swatch) {
+  const box = make("input", { type: "checkbox", "aria-label": `Show ${name}` });
+  const link = make("a", { href: `#play/run:${name}` }, name);
+  const reason = make("td", { class: "reason", colspan: COLUMNS.length + 1 });
   const state = make("span", { class: "state" });
   const progress = make("progress", { max: 1, "aria-label": `Progress of ${name}` });
+  const left = make("span", { class: "left" });
   const [seen, cost] = [0, 1].map(() => make("td", { class: "number" }));
-  const stop = make("button", { type: "button", "aria-label": `Stop ${name}` }, "Stop");
+  const [stop, resume, remove] = ["Stop", "Resume", "Delete"].map((word) =>
+    make("button", { type: "button", "aria-label": `${word} ${name}` }, word));
   const element = make(
     "tr", { "data-run": name },
-    make("td", {}, box), make("th", { scope: "row" }, makeSwatch(model ?? "unknown", marker), link),
-    make("td", {}, state, progress), seen, cost, make("td", {}, stop),
+    make("td", {}, box),
+    make("th", { scope: "row" }, swatch, link),
+    make("td", {}, state, progress, left), seen, cost,
+    make("td", { class: "row-actions" }, stop, resume, remove),
   );
-  box.addEventListener("change", () => actions.show(box.checked));
-  element.addEventListener("pointerenter", () => actions.pointAt(true));
-  element.addEventListener("pointerleave", () => actions.pointAt(false));
-  stop.addEventListener("click", () => {
-    stop.disabled = true;
-    actions.stop();
-  });
+  const below = make("tr", {}, make("td"), reason);
+  return { element, below, box, reason, state, progress, left, seen, cost, stop, resume, remove };
+}
 
-  function update(run) {
-    element.dataset.state = state.textContent = run.state;
-    state.title = run.reason ?? "";
-    progress.hidden = run.state !== "running" || !run.total;
-    progress.value = run.total ? run.sequences / run.total : 0;
-    seen.textContent = run.sequences.toLocaleString("en");
-    cost.textContent = run.bits === null ? "" : formatNumber(run.bits);
-    stop.hidden = !run.can_stop;
-  }
-  return { element, update, marker };
+function updateRow(row, run, shown) {
+  const going = run.state === "running";
+  const seconds = secondsLeft(run);
+  const speed = seconds === null ? "" : `${formatNumber(run.speed)}/s`;
+  row.element.dataset.state = run.state;
+  row.box.checked = shown;
+  put(row.state, run.state);
+  put(row.reason, run.reason ?? "");
+  row.below.hidden = !run.reason;
+  put(row.left, seconds === null ? "" : `${durationInWords(seconds)} left, ${speed}`);
+  row.progress.hidden = !going || !run.total;
+  row.progress.value = run.total ? run.sequences / run.total : 0;
+  put(row.seen, run.sequences.toLocaleString("en"));
+  put(row.cost, run.bits === null ? "" : formatNumber(run.bits));
+  row.stop.hidden = !run.can_stop;
+  row.resume.hidden = going || run.state === "unreadable" || run.sequences >= (run.total ?? 0);
+  row.remove.hidden = going;
+}
+
+/** Texts are set only where they differ: a page of 600 rows is looked over every second. */
+function put(element, text) {
+  if (element.textContent !== text) element.textContent = text;
 }

@@ -6,29 +6,43 @@ const NAMES = { length: "Length", repeats: "Repeats", items: "Items", memory: "M
 /** The slider ends at so many times the trained size; the number goes on to the limit. */
 const STRETCH = 8;
 
+let sizesMade = 0;
+
 /** `range` is { min, max, trained: [least, most] }; `get` and `set` are the size's owner's. */
 export function makeSize(axis, { min, max, trained }, get, set) {
   const most = trained[1];
-  const number = make("input", { type: "number", min, max, required: true });
+  const hint = make("span", { class: "note", id: `size-${(sizesMade += 1)}` });
+  const described = { "aria-describedby": hint.id };
+  const number = make("input", { type: "number", min, max, required: true, ...described });
   const slider = make("input", {
     type: "range", min, max: Math.min(max, most * STRETCH), "aria-label": `${NAMES[axis]}, slider`,
     step: axis === "memory" ? Math.ceil(min / 4) : 1,
   });
-  const hint = make("span", { class: "note" });
   const label = make("label", {}, make("span", {}, NAMES[axis]), number);
 
   function show() {
-    slider.value = number.value = get();
-    const times = get() / most;
-    hint.classList.toggle("beyond", times > 1);
-    hint.textContent = times > 1
-      ? `${Number(times.toPrecision(2))} times as many as in training`
-      : `${most}${trained[0] < most ? " at most" : ""} in training`;
+    slider.value = get();
+    // What somebody is typing is theirs until they leave.
+    if (document.activeElement !== number) number.value = get();
+    hint.classList.toggle("beyond", get() > most);
+    hint.classList.remove("bad");
+    hint.textContent = comparison(get(), trained);
   }
   for (const input of [number, slider]) {
     input.addEventListener("input", () => {
-      if (input.checkValidity()) set(Number(input.value));
+      if (input.checkValidity()) return set(Number(input.value));
+      hint.classList.add("bad");
+      hint.textContent = `Give a whole number from ${min} to ${max}.`;
+    });
+    input.addEventListener("blur", () => {
+      number.value = get();
+      show();
     });
   }
   return { element: make("div", { class: "size" }, label, slider, hint), show };
+}
+
+function comparison(size, [least, most]) {
+  if (size > most) return `${Number((size / most).toPrecision(2))} times as many as in training`;
+  return `${most}${least < most ? " at most" : ""} in training`;
 }

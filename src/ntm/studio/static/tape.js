@@ -88,7 +88,7 @@ function makeSide(kind, trace, stage, strip) {
   track.append(...markers.map((marker) => marker.element));
   const parts = kind === "write" ? [track, canvas] : [canvas, track];
   const element = make("div", { class: `side ${kind}` }, ...parts);
-  const most = Math.max(...heads.map((head) => greatestMagnitude(head.weighting.values, 1e-6)));
+  const most = Math.max(...heads.map((head) => greatestMagnitude(head.weightings.values, 1e-6)));
   const scaled = (weighting) =>
     Float32Array.from({ length: stage.stretch().count }, (_, column) =>
       weighting[strip.location(column)] / most);
@@ -98,7 +98,7 @@ function makeSide(kind, trace, stage, strip) {
     cellSize: () => ({ width: strip.cell.width / pixelRatio(), height: HEAD_BARS_HEIGHT }),
     describe: (_, column) => {
       const head = stage.headOf(kind);
-      const weight = partAt(head.weighting, stage.step())[strip.location(column)];
+      const weight = partAt(head.weightings, stage.step())[strip.location(column)];
       return `${head.name} weighting, location ${strip.location(column)}, ` +
         `step ${stage.step() + 1}: ${formatNumber(weight)}`;
     },
@@ -110,7 +110,7 @@ function makeSide(kind, trace, stage, strip) {
     const chosen = stage.headOf(kind);
     if (!chosen) return;
     const others = heads.filter((head) => head !== chosen);
-    drawBars(canvas, scaled(partAt(chosen.weighting, step)), {
+    drawBars(canvas, scaled(partAt(chosen.weightings, step)), {
       width: strip.cell.width,
       height: Math.round(HEAD_BARS_HEIGHT * pixelRatio()),
       colour: headColour(kind),
@@ -124,7 +124,7 @@ function makeSide(kind, trace, stage, strip) {
 }
 
 function greatestWeights(heads, step) {
-  const weightings = heads.map((head) => partAt(head.weighting, step));
+  const weightings = heads.map((head) => partAt(head.weightings, step));
   return weightings[0].map((_, i) => Math.max(...weightings.map((weighting) => weighting[i])));
 }
 
@@ -138,7 +138,7 @@ function makeMarker(head, trace) {
   let last = null;
 
   function show(step, { start, count }, strip) {
-    const weighting = partAt(head.weighting, step);
+    const weighting = partAt(head.weightings, step);
     const peak = peakOf(weighting);
     const column = (peak - start + total) % total;
     const size = strip.cell.width / pixelRatio();
@@ -166,8 +166,8 @@ function makeMarker(head, trace) {
 /** Beside the tape: what is erased and added on the left, what was read on the right. */
 function makeVectors(trace, stage, strip) {
   const vectors = [
-    { name: "erase", ramp: "write", array: () => stage.headOf("write").erase },
-    { name: "add", ramp: "signed", array: () => stage.headOf("write").add },
+    { name: "erase", ramp: "write", array: () => stage.headOf("write").erases },
+    { name: "add", ramp: "signed", array: () => stage.headOf("write").adds },
     { name: "read", ramp: "signed", array: () => trace.reads[stage.headOf("read").index] },
   ];
   const columns = vectors.map((vector) => makeVector(vector, stage, strip));

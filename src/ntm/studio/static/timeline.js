@@ -96,7 +96,7 @@ function headLanes(trace, stage, kind) {
   const head = stage.headOf(kind);
   if (!head) return [];
   const title = head.name[0].toUpperCase() + head.name.slice(1);
-  const moved = kind === "write" ? head.add : trace.reads[head.index];
+  const moved = kind === "write" ? head.adds : trace.reads[head.index];
   const note = kind === "write" ? "where it writes" : "where it reads";
   return [
     weightingLane(`${title} weighting`, note, head, stage.stretch()),
@@ -105,8 +105,8 @@ function headLanes(trace, stage, kind) {
 }
 
 function weightingLane(title, note, head, { start, count }) {
-  const total = head.weighting.shape[1];
-  const most = greatestMagnitude(head.weighting.values, 1e-6);
+  const total = head.weightings.shape[1];
+  const most = greatestMagnitude(head.weightings.values, 1e-6);
   const location = (row) => (start + row) % total;
   return {
     title, note,
@@ -117,7 +117,7 @@ function weightingLane(title, note, head, { start, count }) {
     rowName: (row) => `location ${location(row)}`,
     scale: colourScale(head.kind, 0, most),
     from: 0,
-    valueAt: (row, step) => valueIn(head.weighting, step, location(row)),
+    valueAt: (row, step) => valueIn(head.weightings, step, location(row)),
   };
 }
 

@@ -2,14 +2,11 @@
 
 import { decodeArray, valueIn } from "./arrays.js";
 
-const HEAD_ARRAYS = [
-  "key", "strength", "gate", "shift", "sharpening",
-  "content", "gated", "shifted", "weighting", "erase", "add",
-];
+const FORMAT = 2;
 
 export function readTrace(source) {
-  if (source.format !== 1) {
-    throw new Error(`This trace has format ${source.format}; this viewer reads format 1.`);
+  if (source.format !== FORMAT) {
+    throw new Error(`This trace has format ${source.format}; this viewer reads format ${FORMAT}.`);
   }
   const optional = (array) => (array ? decodeArray(array) : null);
   // The machine writes before it reads, so the write heads come first.
@@ -19,7 +16,7 @@ export function readTrace(source) {
   });
   return {
     title: source.title,
-    task: source.task,
+    hint: source.hint,
     steps: source.steps,
     costBits: source.cost_bits,
     wrongBits: source.wrong_bits,
@@ -36,11 +33,10 @@ export function readTrace(source) {
   };
 }
 
-function readHead(head, siblings) {
-  const name = siblings > 1 ? `${head.kind} ${head.index + 1}` : head.kind;
-  const read = { kind: head.kind, index: head.index, name };
-  for (const field of HEAD_ARRAYS) if (head[field]) read[field] = decodeArray(head[field]);
-  return read;
+function readHead({ kind, index, arrays }, siblings) {
+  const decoded = Object.entries(arrays).map(([name, array]) => [name, decodeArray(array)]);
+  const name = siblings > 1 ? `${kind} ${index + 1}` : kind;
+  return { kind, index, name, ...Object.fromEntries(decoded) };
 }
 
 /** Whether a scored output is on the wrong side of one half; one that is not a number always is. */
@@ -53,7 +49,7 @@ export function isWrong(trace, step, channel) {
 
 /** How many locations the memory has; none where the network has no memory. */
 export function locationsOf(trace) {
-  return trace.memory ? trace.memory.shape[1] : 0;
+  return trace.heads.length ? trace.heads[0].weightings.shape[1] : 0;
 }
 
 const IN_USE = 0.1;
@@ -79,9 +75,9 @@ export function stretchInUse(trace) {
 }
 
 function locationsInUse(trace, count) {
-  const used = new Array(count).fill(false);
+  const used = Array.from({ length: count }, () => false);
   for (const head of trace.heads) {
-    head.weighting.values.forEach((weight, i) => {
+    head.weightings.values.forEach((weight, i) => {
       if (weight > IN_USE) used[i % count] = true;
     });
   }

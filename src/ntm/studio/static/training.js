@@ -4,41 +4,37 @@ import { getJson, postJson } from "./api.js";
 import { formatNumber } from "./arrays.js";
 import { drawChart, makeLegend } from "./chart.js";
 import { make, makeChoice } from "./dom.js";
+import { writeRoute } from "./route.js";
+import { filterRuns, sortRuns } from "./runlist.js";
 import { makeRunRow, makeRunTable } from "./runs.js";
 import { makeTip } from "./tip.js";
 
 const POLL_EVERY = 1000;
-const MODELS = { "ntm-ff": "NTM, feedforward", "ntm-lstm": "NTM, LSTM controller", lstm: "LSTM" };
+const STATES = ["running", "stopped", "finished", "failed", "unreadable"];
 
-/** The axes of the paper's figures 3, 7, 10, 13 and 18. */
-const PAPER_FRAMES = {
-  copy: { sequences: 1e6, bits: [0, 10] },
-  "repeat-copy": { sequences: 5e5, bits: [0, 200] },
-  "associative-recall": { sequences: 1e6, bits: [0, 20] },
-  ngrams: { sequences: 1e6, bits: [130, 160] },
-  "priority-sort": { sequences: 1e6, bits: [0, 140] },
-};
-
-export function startTraining() {
-  const training = new Training();
+export function startTraining(guide) {
+  const training = new Training(guide);
   training.poll();
-  return { show: () => training.draw() };
+  return { show: (route) => training.show(route) };
 }
 
 class Training {
   task = null;
   runs = [];
+  asked = 0; // how often the runs were asked for; late answers are out of date
   rows = new Map(); // of the table, by the names of their runs
   curves = new Map(); // { points, generation } by the names of runs
   papers = new Map(); // the paper's curves by task
   hidden = new Set(); // names of runs that are not drawn
+  wanted = { text: "", state: "" };
+  order = { column: "name", descending: false };
   pointedAt = null;
-  lost = false; // whether the server did not answer when it was last asked
   axes = "fit";
   scale = "linear";
   tip = makeTip();
 
-  constructor() {
+  constructor(guide) {
+    this.guide = guide;
     const find = (id) => document.getElementById(id);
     this.view = find("training");
     this.taskChoice = find("curves-task");
@@ -46,20 +42,30 @@ class Training {
     this.chart = find("chart");
     this.legend = find("legend");
     this.message = find("training-message");
+    this.trouble = find("training-trouble");
     this.empty = find("no-runs");
-    this.table = makeRunTable();
-    find("runs").append(this.table);
+    this.table = makeRunTable(this.order, (column) => this.sortBy(column),
+      (shown) => this.showAll(shown));
+    find("runs").append(this.table.element);
     this.view.append(...this.tip.elements);
     find("curves-controls").append(
       this.chooser("Axes", "axes", [["fit", "the runs'"], ["paper", "the paper's"]]),
       this.chooser("Scale", "scale", [["linear", "linear"], ["log", "logarithmic"]]),
     );
+    this.prepareFilter(find("find-run"), find("state-wanted"));
     this.taskChoice.addEventListener("change", () => {
       this.task = this.taskChoice.value;
+      history.pushState(null, "", writeRoute({ view: "training", id: this.task }));
       this.attempt(this.update());
     });
     this.prepareForm(find("start"));
     new ResizeObserver(() => this.draw()).observe(this.chart);
+  }
+
+  /** The address may name a task. */
+  show({ id }) {
+    if (id && Object.hasOwn(this.guide.tasks, id)) this.task = id;
+    this.attempt(this.update());
   }
 
   chooser(legend, key, choices) {
@@ -69,12 +75,43 @@ class Training {
     });
   }
 
+  prepareFilter(text, state) {
+    state.append(...STATES.map((value) => make("option", { value }, value)));
+    text.addEventListener("input", () => this.filter({ text: text.value }));
+    state.addEventListener("change", () => this.filter({ state: state.value }));
+  }
+
+  filter(change) {
+    Object.assign(this.wanted, change);
+    this.showRuns();
+    this.draw();
+  }
+
+  sortBy(column) {
+    const again = this.order.column === column;
+    Object.assign(this.order, { column, descending: again && !this.order.descending });
+    this.table.showOrder();
+    this.showRuns();
+  }
+
+  showAll(shown) {
+    for (const { name } of this.runsListed) this.hidden[shown ? "delete" : "add"](name);
+    this.attempt(this.update());
+  }
+
+  /** What goes wrong is said at the top of the list, in sight wherever one is in it. */
   async attempt(promise) {
     try {
       await promise;
+      this.lose("");
     } catch (error) {
-      this.say(error.message);
+      this.lose(error.message);
     }
+  }
+
+  lose(sentence) {
+    this.trouble.textContent = sentence;
+    this.chart.classList.toggle("stale", sentence !== "");
   }
 
   say(text) {
@@ -86,124 +123,166 @@ class Training {
     if (!this.view.hidden && !document.hidden) {
       try {
         await this.update();
-        if (this.lost) this.say("");
-        this.lost = false;
+        if (this.chart.classList.contains("lost")) this.lose("");
+        this.chart.classList.remove("lost");
       } catch (error) {
-        this.lost = true;
-        this.say(error.message);
+        this.lose(error.message);
+        this.chart.classList.add("lost");
       }
     }
     setTimeout(() => this.poll(), POLL_EVERY);
   }
 
   async update() {
-    this.runs = await getJson("runs");
+    const asked = (this.asked += 1);
+    const runs = await getJson("runs");
+    if (asked !== this.asked) return; // a newer answer is on its way, or here
+    this.runs = runs;
     this.showTasks();
     this.showRuns();
-    await this.fetchCurves();
-    this.draw();
+    await this.fetchCurves(asked);
+    if (asked === this.asked) this.draw();
   }
 
   get runsOfTask() {
     return this.runs.filter((run) => run.task === this.task || run.task === null);
   }
 
+  /** The runs of the table, in its order. */
+  get runsListed() {
+    return sortRuns(filterRuns(this.runsOfTask, this.wanted), this.order);
+  }
+
   get runsShown() {
-    return this.runsOfTask.filter(({ name, task }) => task && !this.hidden.has(name));
+    return this.runsListed.filter(({ name, task }) => task && !this.hidden.has(name));
   }
 
   /** At first the task of a run that goes on, or of any run. */
   showTasks() {
     const going = this.runs.find((run) => run.state === "running");
-    this.task ??= (going ?? this.runs.find((run) => run.task))?.task ?? "copy";
-    const tasks = new Set([...Object.keys(PAPER_FRAMES), ...this.runs.map((run) => run.task)]);
+    const known = Object.keys(this.guide.tasks);
+    this.task ??= (going ?? this.runs.find((run) => run.task))?.task ?? known[0];
+    const tasks = new Set([...known, ...this.runs.map((run) => run.task)]);
     tasks.delete(null);
-    for (const task of tasks) {
-      const option = this.taskChoice.querySelector(`[value="${CSS.escape(task)}"]`) ??
-        this.taskChoice.appendChild(make("option", { value: task }));
-      option.textContent = `${task} (${this.runs.filter((run) => run.task === task).length})`;
+    if (this.taskChoice.length !== tasks.size) {
+      this.taskChoice.replaceChildren(...[...tasks].map((value) => make("option", { value })));
+    }
+    for (const option of this.taskChoice.options) {
+      const count = this.runs.filter((run) => run.task === option.value).length;
+      option.textContent = `${option.value} (${count})`;
     }
     this.taskChoice.value = this.task;
   }
 
   /** Rows are kept and changed in place, so that the focus stays where it is. */
   showRuns() {
-    const runs = this.runsOfTask;
-    const rows = runs.map((run) => {
+    const runs = this.runsListed;
+    const rows = runs.flatMap((run) => {
       if (!this.rows.has(run.name)) this.rows.set(run.name, this.makeRow(run));
       const row = this.rows.get(run.name);
-      row.update(run);
-      return row.element;
+      row.update(run, !this.hidden.has(run.name));
+      return row.elements;
     });
-    const body = this.table.tBodies[0];
+    const body = this.table.element.tBodies[0];
     const same = rows.length === body.rows.length && rows.every((row, i) => row === body.rows[i]);
     if (!same) body.replaceChildren(...rows);
-    this.table.hidden = runs.length === 0;
+    const shown = this.runsShown.length;
+    this.table.all.checked = shown > 0;
+    const drawable = runs.filter((run) => run.task).length;
+    this.table.all.indeterminate = shown > 0 && shown < drawable;
+    this.table.element.hidden = runs.length === 0;
     this.empty.hidden = runs.length > 0;
+    const some = this.runsOfTask.length > 0;
+    this.empty.textContent = some ? "No run like that." : "No run of this task yet.";
   }
 
   makeRow(run) {
     const siblings = this.runsOfTask.filter(({ model }) => model === run.model);
-    return makeRunRow(run, siblings.indexOf(run), {
-      show: (shown) => {
-        this.hidden[shown ? "delete" : "add"](run.name);
+    const { colours } = this.guide.models[run.model] ?? {};
+    return makeRunRow(run, colours, siblings.indexOf(run), {
+      show: (on) => {
+        this.hidden[on ? "delete" : "add"](run.name);
         this.attempt(this.update());
       },
       pointAt: (pointed) => {
         this.pointedAt = pointed ? run.name : null;
         this.draw();
       },
-      stop: () => this.attempt(this.stop(run.name)),
+      stop: () => this.command(run.name, "stop", "is asked to stop; it ends with a checkpoint"),
+      resume: () => this.command(run.name, "resume", "goes on from its checkpoint"),
+      remove: () => {
+        const question = `Delete the folder of ${run.name}, its weights and its curve?`;
+        if (confirm(question)) this.command(run.name, "delete", "is deleted");
+      },
     });
   }
 
-  async stop(name) {
-    await postJson(`runs/${encodeURIComponent(name)}/stop`, {});
-    this.say(`${name} is asked to stop; it ends with a checkpoint.`);
+  /** Have the server do something with a run, and say so. */
+  command(name, action, outcome) {
+    const ordered = async () => {
+      await postJson(`runs/${encodeURIComponent(name)}/${action}`, {});
+      if (action === "delete") this.rows.delete(name);
+      this.say(`${name} ${outcome}.`);
+      await this.update();
+    };
+    return this.attempt(ordered());
   }
 
   /** What is new of the curves that are shown, and the paper's, once. */
-  async fetchCurves() {
+  async fetchCurves(asked) {
     const { task } = this;
-    if (task in PAPER_FRAMES && !this.papers.has(task)) {
+    if (Object.hasOwn(this.guide.tasks, task) && !this.papers.has(task)) {
       this.papers.set(task, await getJson(`paper/${task}`));
     }
     const behind = this.runsShown.filter(({ name, sequences }) => sequences !== this.reached(name));
-    await Promise.all(behind.map(({ name }) => this.fetchCurve(name)));
+    if (behind.length === 0) return;
+    const news = await this.askForCurves(behind.map(({ name }) => name));
+    if (asked !== this.asked) return;
+    const anew = Object.keys(news).filter((name) => !this.take(name, news[name]));
+    if (anew.length === 0) return;
+    for (const name of anew) this.curves.delete(name); // these runs began anew
+    for (const [name, curve] of Object.entries(await this.askForCurves(anew))) this.take(name, curve);
+  }
+
+  askForCurves(names) {
+    const after = Object.fromEntries(names.map((name) => [name, this.reached(name)]));
+    return postJson("curves", { after });
+  }
+
+  /** Add what is new to a curve; false where it is another curve than the one that is known. */
+  take(name, { points, generation }) {
+    const known = this.curves.get(name);
+    if (known && known.generation !== generation) return false;
+    this.curves.set(name, { points: [...(known?.points ?? []), ...points], generation });
+    return true;
   }
 
   reached(name) {
     return this.curves.get(name)?.points.at(-1)?.[0] ?? 0;
   }
 
-  async fetchCurve(name) {
-    const path = `runs/${encodeURIComponent(name)}/curve`;
-    const known = this.curves.get(name);
-    let { points, generation } = await getJson(`${path}?after=${this.reached(name)}`);
-    if (known?.generation === generation) points = [...known.points, ...points];
-    else if (known) ({ points, generation } = await getJson(path)); // the run began anew
-    this.curves.set(name, { points, generation });
-  }
-
   draw() {
     if (this.view.hidden || !this.task) return;
+    const { models } = this.guide;
     const paper = Object.entries(this.papers.get(this.task) ?? {}).map(([model, points]) => ({
-      name: `the paper's ${MODELS[model] ?? model}`, model, points, paper: true,
+      name: `the paper's ${models[model]?.title ?? model}`, colours: models[model]?.colours, points,
+      paper: true,
     }));
     const runs = this.runsShown.map(({ name, model }) => ({
-      name, model,
+      name, model, colours: models[model]?.colours,
       points: this.curves.get(name)?.points ?? [],
       marker: this.rows.get(name).marker,
       strong: this.pointedAt === name,
     }));
     this.title.textContent = `Learning curves: ${this.task}`;
     drawChart(this.chart, [...paper, ...runs], this.frameFor(runs), this.tip, describePoint);
-    this.legend.replaceChildren(makeLegend(legendOf(paper, runs)));
+    this.legend.replaceChildren(makeLegend(legendOf(paper, runs, models)));
   }
 
   /** The paper's axes, or those of what the shown runs cover. */
   frameFor(runs) {
-    const usual = PAPER_FRAMES[this.task] ?? PAPER_FRAMES.copy;
+    const { tasks } = this.guide;
+    const usual = tasks[this.task]?.frame ?? Object.values(tasks)[0].frame;
     const log = this.scale === "log";
     const points = runs.flatMap((run) => run.points);
     if (this.axes === "paper" || points.length === 0) return { ...usual, log };
@@ -217,9 +296,10 @@ class Training {
 
   prepareForm(form) {
     const { task, model } = form.elements;
-    task.append(...Object.keys(PAPER_FRAMES).map((value) => make("option", { value }, value)));
-    const models = Object.entries(MODELS);
-    model.append(...models.map(([value, label]) => make("option", { value }, label)));
+    const tasks = Object.keys(this.guide.tasks);
+    task.append(...tasks.map((value) => make("option", { value }, value)));
+    const models = Object.entries(this.guide.models);
+    model.append(...models.map(([value, { title }]) => make("option", { value }, title)));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.attempt(this.start(form.elements));
@@ -240,11 +320,12 @@ class Training {
 }
 
 function describePoint(line, [sequences, bits]) {
-  return `${line.name}: ${formatNumber(bits)} bits at ${sequences.toLocaleString("en")} sequences`;
+  const cost = line.paper ? `about ${formatNumber(bits)}` : formatNumber(bits);
+  return `${line.name}: ${cost} bits at ${sequences.toLocaleString("en")} sequences`;
 }
 
-function legendOf(paper, runs) {
-  const models = Object.keys(MODELS).filter((model) => runs.some((run) => run.model === model));
-  const ours = models.map((model) => [model, MODELS[model], false]);
-  return [...ours, ...paper.map(({ model, name }) => [model, name, true])];
+function legendOf(paper, runs, models) {
+  const known = Object.keys(models).filter((model) => runs.some((run) => run.model === model));
+  const ours = known.map((model) => [models[model].colours, models[model].title, false]);
+  return [...ours, ...paper.map(({ colours, name }) => [colours, name, true])];
 }

@@ -14,10 +14,14 @@ const ICONS = {
   end: "M11 3h2v10h-2zM3 3v10l7-5z",
 };
 
-/** `stage` is { step(), goTo(step) }; the owner calls `show(step)` whenever the step changes. */
-export function makeTransport(trace, stage) {
+/**
+ * `stage` is { step(), goTo(step) }; the owner calls `show(step)` whenever the step changes. `view`
+ * keeps whether it plays, and how fast.
+ */
+export function makeTransport(trace, stage, view) {
   const last = trace.steps - 1;
   const player = makePlayer(last, stage, (playing) => {
+    view.playing = playing;
     playButton.replaceChildren(icon(playing ? "pause" : "play"));
     playButton.setAttribute("aria-label", playing ? "Pause" : "Play");
   });
@@ -34,7 +38,7 @@ export function makeTransport(trace, stage) {
     iconButton("back", "One step back", () => stage.goTo(stage.step() - 1)),
     iconButton("forward", "One step forward", () => stage.goTo(stage.step() + 1)),
     iconButton("end", "Last step", () => stage.goTo(last)),
-    slider, readout, speedChoice(trace, player),
+    slider, readout, speedChoice(trace, player, view),
   );
 
   function show(step) {
@@ -52,12 +56,15 @@ export function stepInWords(trace, step) {
 
 /** Advances the step by the clock; at the end it stops, and a new start begins from the front. */
 function makePlayer(last, stage, onChange) {
-  const player = { playing: false, speed: 8, toggle, pause };
+  const player = { playing: false, speed: 8, play, toggle, pause };
   let due = 0;
 
   function toggle() {
     if (player.playing) return pause();
     if (stage.step() === last) stage.goTo(0);
+    play();
+  }
+  function play() {
     player.playing = true;
     due = performance.now() + 1000 / player.speed;
     onChange(true);
@@ -67,6 +74,7 @@ function makePlayer(last, stage, onChange) {
     if (!player.playing) return;
     player.playing = false;
     onChange(false);
+    stage.goTo(stage.step());
   }
   function advance(now) {
     if (!player.playing) return;
@@ -81,15 +89,16 @@ function makePlayer(last, stage, onChange) {
   return player;
 }
 
-function speedChoice(trace, player) {
-  player.speed = SPEEDS.find((speed) => speed >= 8 && trace.steps / speed <= SECONDS_TO_PLAY) ?? 64;
+function speedChoice(trace, player, view) {
+  const usual = SPEEDS.find((speed) => speed >= 8 && trace.steps / speed <= SECONDS_TO_PLAY) ?? 64;
+  player.speed = view.speed ?? usual;
   const choice = make("select", { "aria-label": "Speed" });
   for (const speed of SPEEDS) {
     const selected = speed === player.speed;
     choice.append(make("option", { value: speed, selected }, `${speed} steps/s`));
   }
   choice.addEventListener("change", () => {
-    player.speed = Number(choice.value);
+    player.speed = view.speed = Number(choice.value);
   });
   return choice;
 }

@@ -16,29 +16,33 @@ import { locationsOf, readTrace, stretchInUse } from "./trace.js";
 import { makeTransport, stepInWords } from "./transport.js";
 
 /** Elements that need the arrow keys for themselves, and those that need the space bar. */
-const HAS_OWN_ARROWS = "input, select, textarea, [role=grid], [role=slider]";
+const HAS_OWN_ARROWS = "input, select, textarea, .grid, [role=slider], .chart";
 const HAS_OWN_SPACE = `${HAS_OWN_ARROWS}, button, summary, a`;
 
 let viewersMade = 0;
 
 /**
  * Draw a trace document into an element. `options.view` is the `view` of another viewer, whose
- * step, head, locations and open table are taken over as far as they exist here.
+ * step, head, locations, open table and playing are taken over as far as they exist here.
+ * `options.onMove()` is called when somebody goes to another step or head, not while it plays.
  */
 export function mountViewer(element, source, options = {}) {
   const trace = readTrace(source);
   const view = startingView(trace, options.view);
   const tip = makeTip();
   const stage = makeStage(trace, view, tip, (step) => goTo(step));
-  const transport = makeTransport(trace, stage);
-  const parts = trace.memory ? [makeTape(trace, stage), makeChain(trace, stage)] : [];
+  const transport = makeTransport(trace, stage, view);
+  // A trace may have been recorded without the memory itself.
+  const tape = trace.memory && makeTape(trace, stage);
+  const chain = trace.heads.length > 0 && makeChain(trace, stage);
   const timeline = makeTimeline(trace, stage);
-  parts.push(timeline);
+  const parts = [tape, chain, timeline].filter(Boolean);
 
   function goTo(step) {
     view.step = Math.max(0, Math.min(trace.steps - 1, step));
     transport.show(view.step);
     for (const part of parts) part.show(view.step);
+    if (!transport.player.playing) options.onMove?.();
   }
   function layout() {
     for (const part of parts) part.layout();
@@ -48,34 +52,32 @@ export function mountViewer(element, source, options = {}) {
   element.replaceChildren(
     makeSummary(trace),
     transport.element,
-    ...(trace.memory ? [machine(parts, makeControls(trace, view, layout))] : []),
+    ...(chain ? [machine(tape, chain, makeControls(trace, view, layout))] : []),
     timeline.element,
     makeAnswerTable(trace, view),
     ...tip.elements,
   );
   layout();
   const stopListening = listen(element, transport.player, stage, trace, layout);
-  return {
-    goTo,
-    view,
-    get step() {
-      return view.step;
-    },
-    destroy() {
-      transport.player.pause();
-      stopListening();
-      element.replaceChildren();
-    },
+  if (view.playing) transport.player.play();
+  const destroy = () => {
+    transport.player.pause();
+    stopListening();
+    element.replaceChildren();
   };
+  return { goTo, view, destroy };
 }
 
 /** What the viewer shows of the trace. The only state there is, apart from playing. */
 function startingView(trace, earlier) {
   const view = {
-    step: 0, head: 0, read: 0, write: 0, zoomed: true, tableOpen: false, ...earlier,
+    step: 0, head: 0, read: 0, write: 0, zoomed: true, tableOpen: false, playing: false,
+    speed: null, ...earlier,
   };
   view.step = Math.min(view.step, trace.steps - 1);
   if (view.head >= trace.heads.length) view.head = 0;
+  const chosen = trace.heads[view.head];
+  if (chosen) view[chosen.kind] = chosen.index;
   for (const kind of ["read", "write"]) {
     const known = trace.heads.some((head) => head.kind === kind && head.index === view[kind]);
     if (!known) view[kind] = 0;
@@ -99,11 +101,12 @@ function makeStage(trace, view, tip, goTo) {
   };
 }
 
-function machine([tape, chain], controls) {
+function machine(tape, chain, controls) {
   const title = make("h3", {}, "At this step");
-  const heading = make("div", { class: "machine-heading" }, title, tape.legend, controls);
-  const scrolls = make("div", { class: "scrolls" }, tape.element);
-  return make("section", { class: "machine" }, heading, scrolls, chain.element);
+  const legend = tape ? [tape.legend] : [];
+  const heading = make("div", { class: "machine-heading" }, title, ...legend, controls);
+  const scrolls = tape ? [make("div", { class: "scrolls" }, tape.element)] : [];
+  return make("section", { class: "machine" }, heading, ...scrolls, chain.element);
 }
 
 /** Which head the chain explains, and which locations are shown. */

@@ -1,0 +1,89 @@
+"""Connections that are closed when whoever is at the other end takes too long."""
+
+import asyncio
+import json
+from http import HTTPStatus
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from ntm.studio.security import ANSWER_HEADERS
+
+SECONDS_TO_ASK = 10.0
+SECONDS_TO_READ = 30.0
+
+
+class Deadline:
+    """A connection is closed at its end, unless it is lifted before."""
+
+    def __init__(self) -> None:
+        self._timer: asyncio.TimerHandle | None = None
+
+    def set(self, protocol: H11Protocol, seconds: float) -> None:
+        """Begin to wait, if nobody waits already."""
+        if self._timer is None:
+            self._timer = protocol.loop.call_later(seconds, protocol.transport.abort)
+
+    def lift(self) -> None:
+        """Wait no more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+class ImpatientProtocol(H11Protocol):
+    """HTTP as uvicorn speaks it, but a request must be whole soon and an answer must be taken.
+
+    uvicorn closes connections that are idle after an answer. Those that never ask, ask a byte at a
+    time, or do not read what they asked for would be kept for ever.
+    """
+
+    seconds_to_ask = SECONDS_TO_ASK
+    seconds_to_read = SECONDS_TO_READ
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        self._asking, self._reading = Deadline(), Deadline()
+        self._asking.set(self, self.seconds_to_ask)
+
+    def data_received(self, data: bytes) -> None:
+        """Wait on, unless this completes a request; the first byte of another begins a new wait."""
+        super().data_received(data)
+        if self.conn.their_state in {h11.IDLE, h11.SEND_BODY}:
+            self._asking.set(self, self.seconds_to_ask)
+        else:
+            self._asking.lift()
+
+    def on_response_complete(self) -> None:
+        """After an answer uvicorn's own timer for idle connections takes over."""
+        self._asking.lift()
+        super().on_response_complete()
+        if self.conn.their_state is h11.SEND_BODY:  # of a request that came with the last one
+            self._asking.set(self, self.seconds_to_ask)
+
+    def pause_writing(self) -> None:
+        """The other end does not read as fast as this one writes."""
+        super().pause_writing()
+        self._reading.set(self, self.seconds_to_read)
+
+    def resume_writing(self) -> None:
+        """It does again."""
+        super().resume_writing()
+        self._reading.lift()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Nobody is waited for any more."""
+        self._asking.lift()
+        self._reading.lift()
+        super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """What is no HTTP is refused as everything else is: with a sentence and all headers."""
+        headers = {"content-type": "application/json", "connection": "close", **ANSWER_HEADERS}
+        status = HTTPStatus.BAD_REQUEST
+        answer = h11.Response(status_code=status, headers=[*headers.items()], reason=status.phrase)
+        body = h11.Data(data=json.dumps({"error": msg}).encode())
+        for event in (answer, body, h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()

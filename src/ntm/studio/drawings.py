@@ -1,0 +1,99 @@
+"""Drawn problems as batches, random ones as drawings, and what a page needs to know to draw one."""
+
+from bisect import bisect_left
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from ntm.runs import block_generator
+from ntm.studio.errors import RefusedError
+from ntm.studio.guide import problem_kinds
+from ntm.studio.problems import MAX_CELLS, MAX_STEPS, Problem
+from ntm.studio.sizes import smallest, trained_range, usual_sizes
+from ntm.tasks import Batch, Task
+
+
+def encode(problem: Problem, task: Task) -> Batch:
+    """A drawn problem as a batch of one, with the task's own settings."""
+    kind = problem_kinds()[task.name]
+    if not isinstance(problem, kind):
+        wanted = ", ".join(kind.model_fields)
+        raise RefusedError(
+            422, f"problem is not one of the {task.name} task, which is drawn with {wanted}."
+        )
+    batch = _example(task, problem.sizes, seed=0)
+    problem.paint(task, batch)
+    return batch
+
+
+def example(task: Task, sizes: Mapping[str, int], seed: int) -> Problem:
+    """A random problem; sizes that are not given are as the page first shows them."""
+    for axis in sizes:
+        if axis not in task.axes:
+            raise RefusedError(
+                422, f"The {task.name} task has no {axis}; its sizes are {', '.join(task.axes)}."
+            )
+    chosen = usual_sizes(task) | dict(sizes)
+    return problem_kinds()[task.name].read(task, _example(task, chosen, seed))
+
+
+@lru_cache
+def form(task: Task) -> dict[str, Any]:
+    """What a page needs to know to let somebody draw a problem.
+
+    fields: what a drawing is made of.
+    bits, item_length: of one vector, and vectors of one item; 1 where the task has no such thing.
+    context: how many bits decide the chances of the next, where they do; 0 elsewhere.
+    sizes: for each axis of the task (length, repeats, items), `min` and `max` of what is accepted,
+    `trained`, the range in training, and `default`, its middle. Two sizes at their maxima may
+    still be too many steps together.
+    """
+    return {
+        "fields": list(problem_kinds()[task.name].model_fields),
+        "bits": getattr(task, "bits", 1),
+        "item_length": getattr(task, "item_length", 1),
+        "context": getattr(task, "context", 0),
+        "sizes": {axis: _size(task, axis) for axis in task.axes},
+    }
+
+
+def _size(task: Task, axis: str) -> dict[str, Any]:
+    least = smallest(task, axis)
+    others = {other: smallest(task, other) for other in task.axes if other != axis}
+    fitting = bisect_left(
+        range(least, MAX_STEPS + 2),
+        True,
+        key=lambda size: _too_large(task.at(**others, **{axis: size})) is not None,
+    )
+    most = least + fitting - 1
+    return {
+        "min": least,
+        "max": most,
+        "trained": trained_range(task, axis),
+        "default": min(usual_sizes(task)[axis], most),
+    }
+
+
+def _example(task: Task, sizes: Mapping[str, int], seed: int) -> Batch:
+    """A random problem of the given sizes, encoded as the task's settings say."""
+    try:
+        fixed = task.at(**sizes)
+    except (TypeError, ValueError) as error:
+        raise RefusedError(422, str(error)) from error
+    if sentence := _too_large(fixed):
+        raise RefusedError(422, sentence)
+    return fixed.sample(1, block_generator("studio", seed))
+
+
+def _too_large(task: Task) -> str | None:
+    """Why the longest problem that a task samples is not shown; None if it is."""
+    steps = problem_kinds()[task.name].steps(task)
+    if steps > MAX_STEPS:
+        return f"This problem takes {steps:,} steps; the studio shows up to {MAX_STEPS:,}."
+    cells = steps * max(task.input_size, task.output_size)
+    if cells > MAX_CELLS:
+        return (
+            f"This problem takes {steps:,} steps of {task.input_size:,} channels; the studio shows "
+            f"up to {MAX_CELLS:,} values."
+        )
+    return None

@@ -1,0 +1,187 @@
+"""What can be asked of the studio, and who answers."""
+
+import json
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse, Response
+
+from ntm.studio import drawings, guide, schemas
+from ntm.studio.curves import paper_curves
+from ntm.studio.errors import RefusedError
+from ntm.studio.networks import Networks
+from ntm.studio.runs import Runs
+from ntm.studio.saved import SavedTraces
+from ntm.studio.sharing import as_html, static_folder
+from ntm.studio.trainings import Order
+from ntm.studio.workers import Workers
+
+_KINDS = {
+    ".html": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+}
+
+_REASONS = {
+    400: "The body is not JSON.",
+    403: "The request lacks the token, names another host, or comes from another site.",
+    404: "There is no such thing.",
+    409: "It is there already, or not in a state for this.",
+    413: "The body is too long.",
+    415: "The body is not declared as JSON.",
+    422: "A value is missing, of the wrong kind or out of bounds.",
+    429: "The studio is busy; try again later.",
+}
+
+
+def _refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """How a route declares what it may refuse."""
+    return {
+        status: {"model": schemas.Refusal, "description": _REASONS[status]} for status in statuses
+    }
+
+
+_ASKED = _refusals(403, 404)
+_NAMED = _refusals(403, 404, 422)
+_POSTED = _refusals(400, 403, 413, 415, 422)
+_WORKED = _POSTED | _refusals(404, 429)
+_ORDERED = _refusals(403, 404, 409, 413, 415, 422)
+
+
+def page() -> APIRouter:
+    """The page and its files."""
+    router = APIRouter(include_in_schema=False)
+
+    @router.get("/")
+    def index() -> Response:
+        return _static("index.html")
+
+    @router.get("/static/{name}")
+    def static(name: str) -> Response:
+        return _static(name)
+
+    return router
+
+
+def play(networks: Networks, workers: Workers) -> APIRouter:
+    """The networks, and what they do with a problem."""
+    router = APIRouter()
+
+    @router.get("/networks", response_model=list[schemas.NetworkListed], responses=_ASKED)
+    def list_networks() -> Any:
+        return networks.listing()
+
+    @router.post("/example", response_model=schemas.ExampleAnswer, responses=_WORKED)
+    async def example(request: schemas.ExampleRequest) -> Response:
+        def drawn() -> str:
+            task = networks.find(request.network).task
+            problem = drawings.example(task, request.sizes, request.seed)
+            return f'{{"problem": {problem.model_dump_json()}}}'
+
+        return _json(await workers.run(drawn))
+
+    @router.post("/trace", response_model=schemas.TraceDocument, responses=_WORKED)
+    async def trace(request: schemas.TraceRequest) -> Response:
+        return _json(await workers.run(lambda: _text(networks.trace(*request.order))))
+
+    shared: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
+
+    @router.post("/share", response_class=Response, responses=_WORKED | shared)
+    async def share(request: schemas.TraceRequest) -> Response:
+        html = await workers.run(lambda: as_html(networks.trace(*request.order)))
+        headers = {"content-disposition": 'attachment; filename="trace.html"'}
+        return HTMLResponse(html, headers=headers)
+
+    return router
+
+
+def saved(traces: SavedTraces, workers: Workers) -> APIRouter:
+    """Traces that were saved in the folder."""
+    router = APIRouter()
+
+    @router.get("/traces", response_model=list[str], responses=_ASKED)
+    def list_traces() -> Any:
+        return traces.names()
+
+    responses = _NAMED | _refusals(429)
+
+    @router.get("/traces/{name}", response_model=schemas.TraceDocument, responses=responses)
+    async def trace(name: schemas.NamePath) -> Response:
+        return _json(await workers.run(lambda: _text(traces.document(name))))
+
+    return router
+
+
+def watch(runs: Runs) -> APIRouter:
+    """The runs and their curves, the paper's, and what the page says about tasks and models."""
+    router = APIRouter()
+
+    @router.get("/guide", response_model=dict[str, Any], responses=_ASKED)
+    def guidance() -> Any:
+        return guide.to_json()
+
+    @router.get("/runs", response_model=list[schemas.RunListed], responses=_ASKED)
+    def list_runs() -> Any:
+        return runs.listing()
+
+    @router.get("/runs/{name}/curve", response_model=schemas.CurveAnswer, responses=_NAMED)
+    def curve(name: schemas.NamePath, after: schemas.Sequences = 0) -> Any:
+        return runs.curve(name, after)
+
+    @router.post("/curves", response_model=dict[str, schemas.Curve], responses=_POSTED)
+    def curves(request: schemas.CurvesRequest) -> Any:
+        return runs.curves(request.after)
+
+    points = dict[str, list[schemas.Point]]
+
+    @router.get("/paper/{task}", response_model=points, responses=_refusals(403, 422))
+    def paper(task: schemas.TaskName) -> Any:
+        return paper_curves(task)
+
+    return router
+
+
+def train(runs: Runs) -> APIRouter:
+    """Begin a run, and what can be done with one."""
+    router = APIRouter()
+
+    @router.post("/runs", response_model=schemas.RunName, responses=_POSTED | _refusals(409, 429))
+    def start(request: schemas.RunRequest) -> Any:
+        order = Order(request.task, request.model, request.seed, request.sequences)
+        return {"name": runs.start(order, request.name)}
+
+    @router.post("/runs/{name}/stop", response_model=schemas.RunName, responses=_ORDERED)
+    def stop(name: schemas.NamePath) -> Any:
+        runs.stop(name)
+        return {"name": name}
+
+    responses = _ORDERED | _refusals(400, 429)
+
+    @router.post("/runs/{name}/resume", response_model=schemas.RunName, responses=responses)
+    def resume(name: schemas.NamePath, request: schemas.ResumeRequest) -> Any:
+        runs.resume(name, request.sequences)
+        return {"name": name}
+
+    @router.post("/runs/{name}/delete", response_model=schemas.RunName, responses=_ORDERED)
+    def delete(name: schemas.NamePath) -> Any:
+        runs.delete(name)
+        return {"name": name}
+
+    return router
+
+
+def _static(name: str) -> Response:
+    """A file of the page: one of those in the folder, however it is asked for."""
+    files = {file.name: file for file in static_folder().iterdir() if file.suffix in _KINDS}
+    if name not in files:
+        raise RefusedError(404, "The page has no file of that name.")
+    return Response(files[name].read_bytes(), media_type=_KINDS[files[name].suffix])
+
+
+def _json(text: str) -> Response:
+    return Response(text, media_type="application/json")
+
+
+def _text(document: dict[str, Any]) -> str:
+    return json.dumps(document, allow_nan=False)

@@ -1,0 +1,46 @@
+/**
+ * The address of what is shown, as it stands behind the hash:
+ *
+ *     #play/NETWORK?v=...&memory=256&step=12&head=1      a network, a drawing, and where one looks
+ *     #training/TASK
+ *
+ * Whatever somebody types there is read as far as it makes sense.
+ */
+
+const VIEWS = new Set(["play", "training"]);
+const LONGEST = 8000;
+
+/** { view, id, ...rest }: rest are the other values, as texts. */
+export function readRoute(hash) {
+  const [path, query = ""] = splitOnce(hash.replace(/^#/, ""), "?");
+  const [view, id = ""] = splitOnce(decoded(path), "/");
+  const rest = Object.fromEntries(new URLSearchParams(query));
+  return VIEWS.has(view) ? { ...rest, view, id } : { view: "play", id: "" };
+}
+
+/** The other way round; values that are null are left out, and all of them if they are too long. */
+export function writeRoute({ view, id, ...rest }) {
+  const path = `#${view}${id ? `/${encodeURIComponent(id).replaceAll("%3A", ":")}` : ""}`;
+  const known = Object.entries(rest).filter(([, value]) => value !== null && value !== undefined);
+  const query = known.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&");
+  return query && query.length <= LONGEST ? `${path}?${query}` : path;
+}
+
+/** A whole number of at least `least` in an address, or null. */
+export function wholeNumber(text, least) {
+  const number = /^\d{1,9}$/.test(text ?? "") ? Number(text) : null;
+  return number !== null && number >= least ? number : null;
+}
+
+function splitOnce(text, mark) {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + mark.length)];
+}
+
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

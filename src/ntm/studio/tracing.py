@@ -1,0 +1,69 @@
+"""From a network and a problem to a trace that can be drawn, saved and sent."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import torch
+
+from ntm.models.family import Model, family_of, model_name
+from ntm.tasks import Batch, Task
+from ntm.trace import Trace
+
+
+def traced(
+    net: Model, problem: Batch | torch.Tensor, task: Task | None = None, title: str = ""
+) -> Trace:
+    """Run a network on one problem and record all that happens, and what was asked for.
+
+        traced(net, task.at(length=12).sample(1, generator), task).save("copy.npz")
+
+    problem: a batch of one, or its inputs alone, (time, 1, input_size), where there is no target.
+    task: names the channels, if it is given.
+    """
+    inputs = problem.inputs if isinstance(problem, Batch) else problem
+    if inputs.dim() != 3 or inputs.shape[1] != 1:
+        raise ValueError(
+            f"One problem is traced at a time, inputs of shape (time, 1, channels); got "
+            f"{tuple(inputs.shape)}. Give batch.narrow(i, i + 1)."
+        )
+    config: Any = net.config
+    about = {
+        "title": title or (task.name if task else "trace"),
+        "task": task.name if task else None,
+        "model": model_name(config),
+        "config": asdict(config),
+        **_channels(task),
+    }
+    return replace(_run(net, inputs), about=about, **_asked(problem, task))
+
+
+@torch.no_grad()
+def _run(net: Model, inputs: torch.Tensor) -> Trace:
+    seen = inputs.to(next(net.parameters()))
+    if net.batch_first:
+        seen = seen.transpose(0, 1)
+    family = family_of(net)
+    if family.has_memory:
+        return family.trace(net, seen, memory=True)
+    logits = net(seen)[0].cpu()
+    logits = logits.transpose(0, 1) if net.batch_first else logits
+    return Trace.without_memory(inputs.float().cpu().numpy(), logits.float().numpy())
+
+
+def _asked(problem: Batch | torch.Tensor, task: Task | None) -> dict[str, Any]:
+    """The targets, where they are scored, and the best possible answer if the task knows one."""
+    if not isinstance(problem, Batch):
+        return {}
+    batch = problem.to("cpu")
+    asked = {"targets": batch.targets.numpy(), "mask": batch.mask.numpy()}
+    best = None if task is None else task.optimal_probabilities(batch)
+    if best is not None:
+        asked["optimal"] = best.float().numpy()
+    return asked
+
+
+def _channels(task: Task | None) -> dict[str, Sequence[str]]:
+    if task is None:
+        return {}
+    return {"input_channels": task.input_channels, "output_channels": task.output_channels}

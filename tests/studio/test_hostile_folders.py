@@ -1,0 +1,173 @@
+"""Whatever lies in the folder, the studio says why it cannot use it, and stays small and quick."""
+
+import json
+import os
+import resource
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+from tests.studio.conftest import HOST, make_run
+from tests.studio.test_hostile import assert_refused, post
+
+from ntm.studio.errors import RefusedError
+from ntm.studio.networks import Networks
+from ntm.studio.security import ANSWER_HEADERS
+from ntm.studio.server import create_app
+from ntm.studio.workers import Workers
+
+FOREIGN = {
+    "empty": b"",
+    "not-json": b"{",
+    "list": b"[]",
+    "other-format": b'{"format": 99}',
+    "nonsense": b'{"format": 1, "task": 5, "model": [1], "training": {"name": []}}',
+    "unknown-task": b'{"format": 1, "task": {"name": "juggling"}, "model": {"name": "lstm"}}',
+    "deep": b"[" * 100_000,
+    "long": b" " * 2_000_000,
+    "binary": b"\xff" * 1000,
+}
+
+
+def test_torn_and_foreign_folders_say_why_and_do_not_hide_the_others(tmp_path: Path) -> None:
+    for name, content in FOREIGN.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_bytes(content)
+    (tmp_path / "no-run").mkdir()
+    (tmp_path / "pipe").mkdir()
+    os.mkfifo(tmp_path / "pipe" / "config.json")
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    (tmp_path / ".hidden").mkdir()
+    make_run(tmp_path / "good")
+    make_run(tmp_path / "torn-weights")
+    (tmp_path / "torn-weights" / "best.safetensors").write_bytes(b"\x08" + b"\x00" * 7 + b"{}")
+    make_run(tmp_path / "wrong-weights", model="ntm-lstm")
+    (tmp_path / "wrong-weights" / "best.safetensors").write_bytes(
+        (tmp_path / "good" / "best.safetensors").read_bytes()
+    )
+    make_run(tmp_path / "torn-metrics").metrics.write_bytes(b'{"sequences": 7, "bi\n\xff\n{}\n[]\n')
+
+    client = TestClient(create_app(tmp_path), base_url=HOST)
+    runs = {run["name"]: run for run in client.get("/api/runs").json()}
+    unreadable = {name for name, run in runs.items() if run["state"] == "unreadable"}
+    assert unreadable == {*FOREIGN, "pipe"}
+    assert all(runs[name]["reason"] for name in unreadable)
+    assert runs.keys() - unreadable == {"good", "torn-weights", "wrong-weights", "torn-metrics"}
+    assert runs["torn-metrics"]["sequences"] == 0
+    networks = {network["id"] for network in client.get("/api/networks").json()}
+    assert {"run:good", "run:torn-metrics"} <= networks
+    assert networks.isdisjoint({"run:torn-weights", *(f"run:{name}" for name in unreadable)})
+    problem = {"vectors": [[0] * 8]}
+    for name in runs.keys() - {"good", "torn-metrics"}:
+        request = {"network": f"run:{name}", "problem": problem}
+        assert_refused(client.post("/api/trace", json=request), 404, 422)
+    for name in unreadable:
+        assert_refused(client.get(f"/api/runs/{name}/curve"), 404)
+
+
+@pytest.mark.parametrize("section", ["task", "model"])
+@pytest.mark.parametrize("named_by", ["name", "source"])
+def test_no_code_that_a_folder_names_is_run(tmp_path: Path, section: str, named_by: str) -> None:
+    run, code, trail = make_run(tmp_path / "bad"), tmp_path / "code.py", tmp_path / "trail"
+    code.write_text(f"open({str(trail)!r}, 'w')")
+    config = json.loads((run.path / "config.json").read_text())
+    config[section] |= {"name": "mine", named_by: str(code)}
+    (run.path / "config.json").write_text(json.dumps(config))
+    client = TestClient(create_app(tmp_path), base_url=HOST)
+    (listed,) = client.get("/api/runs").json()
+    assert listed["state"] == "unreadable"
+    assert "runs no code" in listed["reason"]
+    client.get("/api/networks")
+    assert_refused(post(client, "/api/runs/bad/resume", {}), 404)
+    assert not trail.exists()
+
+
+def test_a_network_too_large_to_build_is_left_out(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "giant")
+    config = json.loads((run.path / "config.json").read_text())
+    config["model"] |= {"memory_locations": 10**9, "memory_width": 10**6}
+    (run.path / "config.json").write_text(json.dumps(config))
+    client = TestClient(create_app(tmp_path), base_url=HOST)
+    networks = {network["id"] for network in client.get("/api/networks").json()}
+    assert "run:giant" not in networks
+    assert len(client.get("/api/runs").json()) == 1
+
+
+# Numbers that a config may hold, each of which would fill the memory of the machine.
+LARGE = {
+    "copy-bits": ("copy", {"bits": 10**6}),
+    "copy-endless": ("copy", {"bits": 10**30}),
+    "copy-long": ("copy", {"max_length": 10**9}),
+    "copy-wide": ("copy", {"bits": 20_000}),
+    "recall-items": ("associative-recall", {"item_length": 10**7, "bits": 10**4}),
+    "ngrams-long": ("ngrams", {"length": 10**9}),
+    "sort-long": ("priority-sort", {"length": 10**8, "answers": 10**7}),
+}
+
+
+def test_no_config_makes_the_studio_fill_the_memory(tmp_path: Path) -> None:
+    for name, (task, values) in LARGE.items():
+        run = make_run(tmp_path / name, task)
+        config = json.loads((run.path / "config.json").read_text())
+        config["task"] |= values
+        (run.path / "config.json").write_text(json.dumps(config))
+    make_run(tmp_path / "good")
+    client = TestClient(create_app(tmp_path), base_url=HOST)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    runs = {run["name"]: run for run in client.get("/api/runs").json()}
+    assert runs.keys() == {"good", *LARGE}
+    networks = {network["id"] for network in client.get("/api/networks").json()}
+    assert [name for name in networks if name.startswith("run:")] == ["run:good"]
+    for name in LARGE:
+        request = {"network": f"run:{name}", "problem": {"vectors": [[0] * 8]}}
+        assert_refused(post(client, "/api/example", {"network": f"run:{name}"}), 404)
+        assert_refused(post(client, "/api/trace", request), 404)
+    assert post(client, "/api/example", {"network": "run:good"}).status_code == 200
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 500_000  # kilobytes
+
+
+def test_weights_too_large_to_be_those_of_a_network_are_not_opened(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "sparse")
+    os.truncate(run.path / "best.safetensors", 10**11)  # a file with a hole takes no room
+    client = TestClient(create_app(tmp_path), base_url=HOST)
+    assert "run:sparse" not in {network["id"] for network in client.get("/api/networks").json()}
+
+
+def test_steps_and_parameters_are_bounded_together(tmp_path: Path) -> None:
+    make_run(tmp_path / "large", model="lstm", model__hidden_size=1500, model__layers=1)
+    client = TestClient(create_app(tmp_path), base_url=HOST)
+    request = {"network": "run:large", "problem": {"vectors": [[0] * 8] * 499}}
+    assert_refused(post(client, "/api/trace", request), 422)
+    assert "take too long" in post(client, "/api/trace", request).json()["error"]
+
+
+def test_too_many_examples_at_once_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They go through the same few threads as traces."""
+    asked: list[str] = []
+
+    async def refusing(_self: Workers, _work: object) -> str:
+        asked.append("worker")
+        raise RefusedError(429, "The studio is busy.")
+
+    monkeypatch.setattr(Workers, "run", refusing)
+    client = TestClient(create_app(tmp_path), base_url=HOST)
+    assert_refused(post(client, "/api/example", {"network": "untrained:copy"}), 429)
+    assert asked == ["worker"]
+
+
+def test_a_mistake_of_the_studio_is_answered_with_all_headers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_self: Networks) -> None:
+        raise ZeroDivisionError("a secret of the folder")
+
+    monkeypatch.setattr(Networks, "listing", broken)
+    client = TestClient(create_app(tmp_path), base_url=HOST, raise_server_exceptions=False)
+    answer = client.get("/api/networks")
+    assert_refused(answer, 500)
+    assert "secret" not in answer.text
+    for header, value in ANSWER_HEADERS.items():
+        assert answer.headers.get_list(header) == [value]
