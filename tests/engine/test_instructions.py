@@ -89,4 +89,5 @@ except RuntimeError as error:
     assert "Install a C++ compiler" in reason
     assert step == "TorchStep True"
     assert shape == "(4, 1, 2)"
-    assert refusal == f"The native engine cannot run here: {reason}"
+    advice = "Give the network engine='reference'."
+    assert refusal == f"The native engine cannot run here: {reason} {advice}"
