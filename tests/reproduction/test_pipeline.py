@@ -121,5 +121,5 @@ def test_other_settings_in_the_same_folder_are_refused(tmp_path: Path) -> None:
     first = small_settings("copy", "lstm", sequences=40)
     reproduce([first], tmp_path, effort=Effort(2, 4), workers=1)
     other = first.changed({"optimiser.learning_rate": "0.5"})
-    with pytest.raises(ValueError, match=r"optimiser.learning_rate is 3e-05 in .* and 0.5 now"):
+    with pytest.raises(ValueError, match=r"optimiser.learning_rate is 0.0003 in .* and 0.5 now"):
         reproduce([other], tmp_path, effort=Effort(2, 4), workers=1)
