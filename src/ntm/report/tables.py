@@ -19,8 +19,8 @@ The paper's numbers are read off its published figures. Its cost is the mean of 
 learning curve. "The paper there" is its curve at the number of sequences that our runs saw.
 
 The settings of `ntm train` were chosen on seeds 0 to 19: runs with these may look better than
-others would. Seeds from 100 on were not used to choose anything. Where a run tries several starts,
-all of them count in its sequences, its time and its learning curve."""
+others would. The runs here with seeds from 100 on had no part in that. Where a run tries several
+starts, all of them count in its sequences, its time and its learning curve."""
 
 
 def how_measured(records: Iterable[Record]) -> str:
