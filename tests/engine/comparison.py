@@ -11,7 +11,7 @@ may be as far apart as in float32, scaled by the ratio of the precisions.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import torch
@@ -19,6 +19,7 @@ from torch import Tensor
 
 from ntm.cell import State
 from ntm.layer import NTM
+from ntm.trace import Trace
 
 RUNS = 3
 FLOOR = 32
@@ -116,8 +117,14 @@ def results(case: Case, engine: str, dtype: torch.dtype, run: int = 0) -> Result
     return (
         {name: output.detach() for name, output in outputs.items()}
         | {f"gradient of {name}": g for name, g in zip(leaves, gradients, strict=True)}
-        | {f"trace {f.name}": torch.as_tensor(getattr(trace, f.name)) for f in fields(trace)}
+        | recorded(trace)
     )
+
+
+def recorded(trace: Trace) -> Results:
+    """What an engine records; the rest of a trace is for those who draw it."""
+    drawn = ("targets", "mask", "optimal", "about")
+    return {f"trace {n}": torch.as_tensor(a) for n, a in vars(trace).items() if n not in drawn}
 
 
 def concrete(case: Case, dtype: torch.dtype, run: int = 0) -> tuple[NTM, Tensor, State | None]:

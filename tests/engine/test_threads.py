@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from tests.engine.comparison import Case, Results, concrete, results
+from tests.engine.comparison import Case, Results, concrete, recorded, results
 from torch import Tensor
 
 from ntm.bench.timing import threads
@@ -114,8 +114,7 @@ def caller(seed: int) -> Callable[[], Results]:
 
     def call() -> Results:
         traced = net.trace(x, state, lengths, memory=True)
-        arrays = {f"trace {name}": torch.as_tensor(array) for name, array in vars(traced).items()}
-        return {**sequence_results(net, x, state, lengths), **arrays, **step()}
+        return {**sequence_results(net, x, state, lengths), **recorded(traced), **step()}
 
     return call
 
