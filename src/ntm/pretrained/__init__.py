@@ -50,6 +50,11 @@ class Facts(NamedTuple):
 
         return command_of(self.settings)
 
+    def __repr__(self) -> str:
+        """In one line: abilities are only counted, `ntm pretrained` shows them."""
+        shown = {**self._asdict(), "abilities": len(self.abilities)}
+        return f"Facts({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
+
 
 def names() -> list[str]:
     """What `load` and `facts` take: a task, a dash, and ff or lstm for the controller."""
