@@ -29,12 +29,11 @@ class Order:
 
     def command(self, folder: Path) -> list[str]:
         """The `ntm train` that makes it, as a list of arguments: no shell ever sees them."""
-        new = [self.task, "--model", self.model, "--seed", str(self.seed)]
+        new = [self.task, "--model", self.model, "--seed", str(self.seed), "--starts", "1"]
         return [
             *(sys.executable, "-m", "ntm", "train"),
             *(["--resume"] if self.resume else new),
             *("--sequences", str(self.sequences)),
-            *("--starts", "1"),
             *("--run", str(folder)),
         ]
 
