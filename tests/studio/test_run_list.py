@@ -60,6 +60,12 @@ def lines(page: Page) -> list[str]:
     return sorted(shown.evaluate_all("paths => paths.map(path => path.dataset.run)"))
 
 
+def focused(page: Page, selector: str) -> bool:
+    """Focus what is drawn anew now and then; the one that was found may be gone already."""
+    page.locator(selector).focus()
+    return bool(page.evaluate("selector => document.activeElement.matches(selector)", selector))
+
+
 def test_runs_are_sorted_found_and_hidden(page: Page) -> None:
     assert listed(page) == ["broken", "copy-1", "copy-2", "copy-10"]
     bits = page.get_by_role("button", name="Bits")
@@ -157,7 +163,7 @@ def test_a_refusal_is_in_sight_and_goes_away(page: Page) -> None:
 def test_the_chart_is_walked_with_the_keys(page: Page) -> None:
     page.get_by_label("Find").fill("copy-2")
     eventually(lambda: lines(page) == ["copy-2"])
-    page.locator("svg.chart").focus()
+    eventually(lambda: focused(page, "svg.chart"))
     page.keyboard.press("ArrowUp")
     told = page.locator("#training [aria-live]")
     expect(told).to_contain_text("copy-2: ")

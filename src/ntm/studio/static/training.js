@@ -99,11 +99,15 @@ class Training {
     this.attempt(this.update());
   }
 
-  /** What goes wrong is said at the top of the list, in sight wherever one is in it. */
+  /**
+   * What goes wrong is said at the top of the list, in sight wherever one is in it. It goes away
+   * when something that was tried later succeeds, not something that was under way before.
+   */
   async attempt(promise) {
+    const attempt = (this.attempts = (this.attempts ?? 0) + 1);
     try {
       await promise;
-      this.lose("");
+      if (attempt === this.attempts) this.lose("");
     } catch (error) {
       this.lose(error.message);
     }
