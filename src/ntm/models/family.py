@@ -54,7 +54,7 @@ class Family:
 
     def build(self, config: Any, initialisation: Any, engine: str) -> Model:
         """The network that a config describes, freshly initialised."""
-        raise NotImplementedError
+        raise NotImplementedError(f"The family {self.name!r} must say how it builds a network.")
 
     def fits(self, config: object) -> bool:
         """Whether a config is of this family."""
