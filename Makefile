@@ -43,6 +43,7 @@ lint: .venv/with-dev ## Check format, style and types
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/oxlint --quiet src tests
+	@$(BIN)/clang-format --dry-run --Werror src/ntm/engine/csrc/*.h src/ntm/engine/csrc/*.cpp tests/engine/*.cpp
 
 web: .venv/with-dev ## Build the engine for browsers: src/ntm/engine/web/engine.wasm
 	@$(BIN)/python src/ntm/engine/csrc/build_web.py
