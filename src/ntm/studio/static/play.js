@@ -1,8 +1,8 @@
 /** The play view: choose a network, draw a problem, and see what the network does with it. */
 
-import { downloadPost, getJson, postJson } from "./api.js";
+import { download } from "./api.js";
 import { formatNumber } from "./arrays.js";
-import { make } from "./dom.js";
+import { make, makeMenu } from "./dom.js";
 import { mountDrawing } from "./drawing.js";
 import { Sketch, isSameForm, problemFromTexts, problemToTexts, sizeOf } from "./problems.js";
 import { wholeNumber, writeRoute } from "./route.js";
@@ -15,8 +15,9 @@ const WAIT_TO_REMEMBER = 250;
 const FAST_ENOUGH = 1500;
 const SAVED = "trace:";
 
-export function startPlay(guide) {
-  const play = new Play(guide);
+/** `backend` is the studio's server or what stands in for it; see api.js. */
+export function startPlay(guide, backend) {
+  const play = new Play(guide, backend);
   return { show: (route) => play.attempt(play.open(route)) };
 }
 
@@ -35,11 +36,13 @@ class Play {
   running = null; // the AbortController of the request that is under way
   timers = {};
 
-  constructor(guide) {
+  constructor(guide, backend) {
     this.guide = guide;
+    this.backend = backend;
     this.parts = Object.fromEntries(
       ["play", "network", "network-note", "sizes", "drawing", "drawing-hint", "play-message",
-        "play-result", "viewer", "undo", "redo", "random", "clear", "share", "run"]
+        "play-result", "viewer", "undo", "redo", "random", "clear", "run",
+        "share", "copy-link", "save-file", "shared"]
         .map((id) => [id, document.getElementById(id)]),
     );
     const on = (id, event, action) =>
@@ -49,7 +52,9 @@ class Play {
     on("clear", "click", () => this.edit(() => this.sketch.clear()));
     on("undo", "click", () => this.edit(() => this.sketch.undo()));
     on("redo", "click", () => this.edit(() => this.sketch.redo()));
-    on("share", "click", () => this.share());
+    on("copy-link", "click", () => this.copyLink());
+    on("save-file", "click", () => this.saveFile());
+    makeMenu(this.parts.share, () => (this.parts.shared.textContent = ""));
     on("run", "click", () => this.run());
     document.addEventListener("keydown", (event) => this.onKey(event));
   }
@@ -98,7 +103,7 @@ class Play {
     clearTimeout(this.timers.run);
     this.running?.abort();
     this.setStale(true);
-    const [networks, saved] = await Promise.all([getJson("networks"), getJson("traces")]);
+    const [networks, saved] = await Promise.all([this.backend.networks(), this.backend.traces()]);
     if (turn !== this.turn) return;
     this.networks = networks;
     this.saved = saved.map((name) => `${SAVED}${name}`);
@@ -108,9 +113,7 @@ class Play {
     this.parts.network.value = wanted;
     if (wanted.startsWith(SAVED)) await this.openSaved(wanted);
     else await this.openNetwork(wanted, route);
-    if (route.id && route.id !== wanted) {
-      this.say(`There is no network ${route.id}, or it has no weights yet.`);
-    }
+    if (route.id && route.id !== wanted) this.say(this.backend.missing(route.id));
   }
 
   listNetworks() {
@@ -129,8 +132,7 @@ class Play {
     this.parts.play.classList.add("only-viewing");
     this.parts["network-note"].textContent = "A trace that was recorded and saved.";
     this.setStale(true);
-    const name = encodeURIComponent(id.slice(SAVED.length));
-    const trace = await getJson(`traces/${name}`);
+    const trace = await this.backend.savedTrace(id.slice(SAVED.length));
     if (turn === this.turn) this.showTrace(trace);
   }
 
@@ -189,8 +191,7 @@ class Play {
 
   example(network, sizes) {
     const seed = Math.floor(Math.random() * 2 ** 31);
-    const request = { network: network.id, seed, ...sizes };
-    return postJson("example", request).then((answer) => answer.problem);
+    return this.backend.example(network.id, sizes, seed);
   }
 
   /** A random problem as large as the one that is drawn. */
@@ -240,7 +241,7 @@ class Play {
     const { turn } = this;
     this.setStale(true);
     const began = performance.now();
-    const trace = await postJson("trace", this.request, running.signal);
+    const trace = await this.backend.trace(this.request, running.signal);
     if (running.signal.aborted) return;
     this.tookToRun = performance.now() - began;
     this.showTrace(trace, view);
@@ -285,8 +286,20 @@ class Play {
     return { ...drawn, memory: larger ? this.memory : null, step: step + 1, head: head || null };
   }
 
-  async share() {
-    await downloadPost("share", this.request, `ntm-${this.network.task}.html`);
+  /** The address of this moment, for somebody else. */
+  async copyLink() {
+    const address = new URL(writeRoute({ view: "play", id: this.shown, ...this.moment }), location.href);
+    await navigator.clipboard.writeText(address.href).catch((error) => {
+      throw new Error(`The browser does not let the page copy; the link is ${address.href}`,
+        { cause: error });
+    });
+    this.parts.shared.textContent = "The link is copied.";
+  }
+
+  async saveFile() {
+    const { step, head } = this.viewer.view;
+    download(await this.backend.file(this.request, { step, head }), `ntm-${this.network.task}.html`);
+    this.parts.shared.textContent = "The file opens where you are now.";
   }
 }
 

@@ -5,6 +5,7 @@
  *     viewer.goTo(12);
  */
 
+import { greatestMagnitude } from "./arrays.js";
 import { makeAnswerTable, makeSummary } from "./answer.js";
 import { makeChain } from "./chain.js";
 import { onThemeChange } from "./colours.js";
@@ -98,6 +99,8 @@ function makeStage(trace, view, tip, goTo) {
     step: () => view.step,
     chosenHead: () => trace.heads[view.head],
     stretch: () => (view.zoomed ? inUse : all),
+    // The end of a scale: the greatest magnitude there is, or one for all.
+    greatest: (values) => (view.fixed ? 1 : greatestMagnitude(values, 1e-6)),
   };
 }
 
