@@ -2,14 +2,33 @@
 
 import { readFileSync } from "node:fs";
 
+import { loadEngine } from "../../src/ntm/engine/web/engine.js";
+import { traceDocument } from "../../src/ntm/site/static/documents.js";
+import { configOf } from "../../src/ntm/site/static/importing.js";
 import { initialWeights } from "../../src/ntm/site/static/initial.js";
 import { Generator, blockSeed } from "../../src/ntm/site/static/random.js";
 import {
   atSizes, channelsOf, encodeProblem, formOf, makeTask, optimumOf, sampleProblems,
 } from "../../src/ntm/site/static/tasks.js";
+import { Trainer } from "../../src/ntm/site/static/trainer.js";
 import { enlarged, readSafetensors, writeSafetensors } from "../../src/ntm/site/static/weights.js";
 
+const wasm = new URL("../../src/ntm/engine/web/engine.wasm", import.meta.url);
+const engine = await loadEngine(readFileSync(wasm));
+
 const ANSWERS = {
+  document({ facts, settings, config, file, problem, about }) {
+    const network = engine.network(config);
+    network.load(readSafetensors(bytesOf(file)).tensors);
+    return traceDocument(network, problem, makeTask(facts, settings), about);
+  },
+  trained({ facts, settings, starts, sequences }) {
+    const trainer = new Trainer(engine, makeTask(facts, settings.task), settings, starts);
+    const initial = trainer.network.parameters();
+    const points = trainer.run(() => trainer.sequences >= sequences);
+    return { initial, points, final: trainer.network.parameters(), sequences: trainer.sequences };
+  },
+  config: ({ file }) => configOf(readSafetensors(bytesOf(file)).tensors),
   problems({ facts, settings, sizes, seed, count }) {
     const task = atSizes(makeTask(facts, settings), sizes);
     const problems = sampleProblems(task, count, new Generator(seed));

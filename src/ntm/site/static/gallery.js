@@ -1,7 +1,9 @@
 /** The gallery: moments worth seeing, each drawn from a run of its network in this page. */
 
+import { greatestMagnitude } from "../../studio/static/arrays.js";
 import { onThemeChange } from "../../studio/static/colours.js";
 import { make } from "../../studio/static/dom.js";
+import { rankedHeads } from "../../studio/static/heads.js";
 import { problemToTexts } from "../../studio/static/problems.js";
 import { writeRoute } from "../../studio/static/route.js";
 import { makeTimeline } from "../../studio/static/timeline.js";
@@ -69,14 +71,18 @@ function rounded(problem) {
 function stageOf(trace, { head, lanes, step }) {
   const stretch = stretchInUse(trace);
   const chosen = trace.heads[head];
+  const headOf = (kind) => {
+    const ranked = rankedHeads(trace, kind);
+    return ranked.find((one) => one === chosen) ?? ranked[0];
+  };
   return {
     tip: makeTip(),
     goTo: () => {},
     step: () => step,
-    headOf: (kind) =>
-      trace.heads.find((one) => one.kind === kind && one.index === chosen.index),
+    headOf,
     stretch: () => stretch,
-    greatest: () => 1,
+    greatest: (values) => greatestMagnitude(values, 1e-6),
     lanes,
+    compact: true,
   };
 }

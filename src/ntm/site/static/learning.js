@@ -206,6 +206,8 @@ class Learning {
       headOf: (kind) => this.trace.heads.find((head) => head.kind === kind),
       stretch: () => ({ start: 0, count: locationsOf(this.trace) }),
       greatest: () => 1,
+      lanes: ["Input", "Target", "Output", "Optimum", "write", "read"],
+      compact: true,
     };
   }
 
@@ -224,7 +226,9 @@ class Learning {
       name: "this page's network", model, colours: models[model].colours, points: this.points,
       marker: 0, strong: true,
     };
-    const frame = frameAround(this.points, tasks[task].frame);
+    // The paper's costs, and as many sequences as it takes.
+    const { bits } = tasks[task].frame;
+    const frame = { ...frameAround(this.points, tasks[task].frame), bits };
     drawChart(this.parts.chart, [...paper, run], frame, this.tip, describePoint);
     this.parts.legend.replaceChildren(makeLegend(legendOf(paper, [run], models)));
   }

@@ -7,7 +7,7 @@ export const MOMENTS = [
   {
     title: "A copy of 120",
     network: "pretrained:copy-ff", sizes: { length: 120 }, seed: 1, step: 180, head: 1,
-    lanes: ["Output", "Write weighting", "Read weighting"],
+    lanes: ["Output", "write", "read"],
     sentences: [
       "In training it never saw more than 20 vectors; here are 120.",
       "What it learned is not a list of answers but a procedure: write, step on, and later read from the start.",
@@ -17,7 +17,7 @@ export const MOMENTS = [
   {
     title: "The walk of the heads",
     network: "pretrained:copy-ff", sizes: { length: 20 }, seed: 2, step: 30, head: 1,
-    lanes: ["Write weighting", "Read weighting"],
+    lanes: ["write", "read"],
     sentences: [
       "While it listens, the write head gives every vector a location of its own.",
       "At the delimiter the read head goes to where the first one lies.",
@@ -26,42 +26,42 @@ export const MOMENTS = [
   },
   {
     title: "The goto of repeat copy",
-    network: "pretrained:repeat-copy-ff", sizes: { length: 6, repeats: 5 }, seed: 3, step: 20, head: 1,
-    lanes: ["Output", "Read weighting"],
+    network: "pretrained:repeat-copy-ff", sizes: { length: 6, repeats: 5 }, seed: 3, step: 18, head: 1,
+    lanes: ["Output", "read"],
     sentences: [
       "The same vectors are said five times.",
-      "Each time the read head reaches the last of them, it jumps back to the first.",
-      "It is a goto: a loop that the network found by itself, with the memory as its program.",
+      "Each time the read head reaches the last of them, it jumps back to the first, which it finds by its content: the gate opens for this one step.",
+      "It is a goto, in a loop that the network found by itself.",
     ],
   },
   {
     title: "Recall's jump",
     network: "pretrained:associative-recall-lstm", sizes: { items: 6 }, seed: 4, step: 29, head: 1,
-    lanes: ["Output", "Write weighting", "Read weighting"],
+    lanes: ["Output", "write", "read"],
     sentences: [
-      "Six items go by, and then one of them comes again as a question.",
-      "The read head jumps to it by its content, wherever it lies.",
-      "What it has to say is the item after it, so from there it steps on.",
+      "Six items go by, each a few vectors, and then one of them comes again as a question.",
+      "The read head jumps to where that item lies, because its content is like the question.",
+      "What is asked for is the item after it, so from there the head walks on.",
     ],
   },
   {
     title: "The n-grams log",
     network: "pretrained:ngrams-lstm", sizes: { length: 200 }, seed: 5, step: 120, head: 0,
-    lanes: ["Output", "Optimum", "Write weighting", "Read weighting"],
+    lanes: ["Output", "Optimum", "write", "read"],
     sentences: [
       "Each bit follows from the five before it, by odds that are new in every sequence.",
-      "The heads return to the same locations whenever the same five bits come again.",
-      "What lies there is a log of what followed, and the predictions come close to the best possible.",
+      "Whenever the same five bits come again, the read head returns to the same location.",
+      "What lies there is a log of what followed, and the predictions come close to the best possible ones.",
     ],
   },
   {
     title: "Sort's line",
-    network: "pretrained:priority-sort-ff", sizes: { length: 20 }, seed: 6, step: 30, head: 9,
-    lanes: ["Output", "Write weighting", "Read weighting"],
+    network: "pretrained:priority-sort-ff", sizes: { length: 20 }, seed: 71, step: 12, head: 7,
+    lanes: ["Output", "write", "read"],
     sentences: [
       "Twenty vectors arrive in any order, each with a priority.",
-      "Where a vector is written follows from its priority, so the memory itself becomes the sorted list.",
-      "To answer, the read heads only have to walk along it.",
+      "One head writes each to a location that is a straight line over its priority; those of the lowest, which are not asked for, it puts elsewhere.",
+      "So the memory is the sorted list, and to answer a read head only walks along it.",
     ],
   },
 ];

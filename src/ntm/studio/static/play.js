@@ -1,12 +1,14 @@
 /** The play view: choose a network, draw a problem, and see what the network does with it. */
 
 import { download } from "./api.js";
-import { formatNumber } from "./arrays.js";
 import { make, makeMenu } from "./dom.js";
 import { mountDrawing } from "./drawing.js";
+import { lessonOf } from "./lessons.js";
+import { defaultsOf, describeNetwork, memoryOf } from "./networks.js";
 import { Sketch, isSameForm, problemFromTexts, problemToTexts, sizeOf } from "./problems.js";
 import { wholeNumber, writeRoute } from "./route.js";
 import { makeSize } from "./sizes.js";
+import { makeTour } from "./tour.js";
 import { mountViewer } from "./viewer.js";
 
 const WAIT_AFTER_EDIT = 120;
@@ -41,7 +43,7 @@ class Play {
     this.backend = backend;
     this.parts = Object.fromEntries(
       ["play", "network", "network-note", "sizes", "drawing", "drawing-hint", "play-message",
-        "play-result", "viewer", "undo", "redo", "random", "clear", "run",
+        "play-lesson", "play-result", "viewer", "undo", "redo", "random", "clear", "run",
         "share", "copy-link", "save-file", "shared"]
         .map((id) => [id, document.getElementById(id)]),
     );
@@ -57,6 +59,13 @@ class Play {
     makeMenu(this.parts.share, () => (this.parts.shared.textContent = ""));
     on("run", "click", () => this.run());
     document.addEventListener("keydown", (event) => this.onKey(event));
+    this.tour = makeTour(this.parts.play, {
+      open: (route) => this.tourTo(route),
+      onEnd: () => {
+        this.remember();
+        this.parts.network.focus();
+      },
+    });
   }
 
   /** Where something goes wrong, say it on the page, above the picture, which is out of date. */
@@ -158,6 +167,12 @@ class Play {
     this.describe();
     this.redraw();
     await this.run(viewIn(route));
+    if (turn === this.turn) this.tour.show(wholeNumber(route.tour, 1));
+  }
+
+  tourTo(route) {
+    history.pushState(null, "", writeRoute(route));
+    this.attempt(this.open(route));
   }
 
   describe() {
@@ -265,9 +280,23 @@ class Play {
     place.style.minHeight = "";
     this.setStale(false);
     this.say("");
+    this.teach(trace);
     const [title, verdict] = [".summary h2", ".verdict"].map((part) => place.querySelector(part));
     this.parts["play-result"].textContent = `${title.textContent}: ${verdict.textContent}`;
     this.remember();
+  }
+
+  /** Say why it slipped, if that is known, and offer what would help. */
+  teach({ wrong_bits: wrongBits, optimal }) {
+    const { network, memory, sketch } = this;
+    const known = sketch && { problem: sketch.problem, network, memory, wrongBits, guesses: optimal };
+    const lesson = known && lessonOf(known);
+    this.parts["play-lesson"].textContent = lesson?.text ?? "";
+    if (!lesson?.locations) return;
+    const button = make("button", { type: "button" }, `Use ${lesson.locations} locations`);
+    button.addEventListener("click", () =>
+      this.attempt(this.edit(() => (this.memory = lesson.locations))));
+    this.parts["play-lesson"].append(" ", button);
   }
 
   /** Keep the address true, so that to reload, to go back and to send it all show this again. */
@@ -283,7 +312,7 @@ class Play {
     const drawn = this.sketch ? problemToTexts(this.sketch.problem) : {};
     const larger = this.network && this.memory !== this.network.memory_locations;
     const { step = 0, head = 0 } = this.viewer?.view ?? {};
-    return { ...drawn, memory: larger ? this.memory : null, step: step + 1, head: head || null };
+    return { ...drawn, memory: larger ? this.memory : null, step: step + 1, head, tour: this.tour.number };
   }
 
   /** The address of this moment, for somebody else. */
@@ -303,28 +332,9 @@ class Play {
   }
 }
 
-function defaultsOf(network) {
-  const sizes = Object.entries(network.problem.sizes);
-  return Object.fromEntries(sizes.map(([axis, range]) => [axis, range.default]));
-}
-
-function memoryOf({ memory_locations: locations, limits }, { memory }) {
-  if (!locations) return null;
-  return Math.min(wholeNumber(memory, locations) ?? locations, limits.max_locations);
-}
-
 function viewIn({ step, head }) {
   const view = {};
   if (wholeNumber(step, 1)) view.step = wholeNumber(step, 1) - 1;
   if (wholeNumber(head, 0) !== null) view.head = wholeNumber(head, 0);
   return view;
-}
-
-function describeNetwork({ model, sequences, bits, memory_locations: locations }, known) {
-  const parts = [known?.title ?? model];
-  if (locations) parts.push(`${locations} locations`);
-  if (sequences === 0) parts.push("untrained");
-  else if (sequences) parts.push(`trained on ${sequences.toLocaleString("en")} sequences`);
-  if (bits !== null) parts.push(`${formatNumber(bits)} bits per sequence`);
-  return `${parts.join(", ")}.`;
 }

@@ -3,6 +3,7 @@
 import { formatNumber, greatestMagnitude, valueIn } from "./arrays.js";
 import { colourScale, withAlpha } from "./colours.js";
 import { make, pixelRatio } from "./dom.js";
+import { anyOf } from "./heads.js";
 import { drawMap, fittingCell, makeLegendOf } from "./heatmap.js";
 import { tellValues } from "./tip.js";
 import { isWrong } from "./trace.js";
@@ -11,6 +12,7 @@ const LARGEST_CELL = 40;
 const BIT_HEIGHT = 12;
 const LONE_BIT_HEIGHT = 44;
 const LANE_HEIGHT = 168;
+const COMPACT_HEIGHT = 110;
 const VECTOR_LANE_HEIGHT = 84;
 const MARKS_HEIGHT = 9;
 const UNSCORED_ALPHA = 80;
@@ -61,7 +63,7 @@ export function makeTimeline(first, stage) {
 /** Which lanes are shown, for the chosen heads and locations: plain values, nothing drawn yet. */
 function lanesOf(trace, stage) {
   const lanes = allLanes(trace, stage);
-  return stage.lanes ? lanes.filter((lane) => stage.lanes.includes(lane.title)) : lanes;
+  return stage.lanes ? lanes.filter((lane) => stage.lanes.includes(lane.key ?? lane.title)) : lanes;
 }
 
 function allLanes(trace, stage) {
@@ -109,11 +111,17 @@ function outputLane(trace, names) {
 function headLanes(trace, stage, kind) {
   const head = stage.headOf(kind);
   if (!head) return [];
+  const siblings = trace.heads.filter((one) => one.kind === kind);
   const title = head.name[0].toUpperCase() + head.name.slice(1);
   const moved = kind === "write" ? head.adds : trace.reads[head.index];
   const note = kind === "write" ? "where it writes" : "where it reads";
+  const all = siblings.length > 1
+    ? [weightingLane(`All ${siblings.length} ${kind} heads`, "where any of them is",
+      { kind, weightings: anyOf(siblings) }, stage)]
+    : [];
   return [
-    weightingLane(`${title} weighting`, note, head, stage),
+    ...all,
+    { ...weightingLane(`${title} weighting`, note, head, stage), key: kind },
     vectorLane(kind === "write" ? "Add vector" : "Read vector", moved, kind, stage),
   ];
 }
@@ -127,7 +135,9 @@ function weightingLane(title, note, head, stage) {
     title, note,
     rows: count,
     // Of a few locations each is tall; of many each has two pixels, if that is not too much.
-    height: Math.max(Math.min(LANE_HEIGHT / count, 14), Math.min(2, 320 / count)),
+    height: stage.compact
+      ? Math.min(COMPACT_HEIGHT / count, 14)
+      : Math.max(Math.min(LANE_HEIGHT / count, 14), Math.min(2, 320 / count)),
     names: Array.from({ length: count }, (_, row) => location(row)),
     rowName: (row) => `location ${location(row)}`,
     scale: colourScale(head.kind, 0, most),
