@@ -60,7 +60,7 @@ class Learning {
       this.attempt(action());
     });
     on(this.parts.form, "submit", () => this.begin());
-    for (const choice of [task, model, seed]) on(choice, "change", () => this.prepare());
+    for (const choice of [task, model, seed]) on(choice, "input", () => this.prepare());
     on(this.parts.stop, "click", () => this.stop());
     on(this.parts.play, "click", () => this.play());
     on(this.parts.save, "click", () => this.save());

@@ -7,8 +7,9 @@ import { sizeOf } from "./problems.js";
  * to say; `locations` is the memory that would help. `wrongBits` is null where nothing is scored.
  */
 export function lessonOf({ problem, network, memory, wrongBits, guesses }) {
-  return tooManyVectors(problem, network, memory) ??
-    (wrongBits > 0 && !guesses ? untrained(network) ?? beyondTraining(problem, network) : null);
+  const slipped = wrongBits > 0 && !guesses;
+  return (slipped ? untrained(network) : null) ?? tooManyVectors(problem, network, memory) ??
+    (slipped ? beyondTraining(problem, network) : null);
 }
 
 /** Every vector needs a location of its own. */
