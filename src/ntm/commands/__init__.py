@@ -5,6 +5,6 @@ A command imports what is costly when it runs, so that `ntm --help` takes no tim
 
 COMMANDS = (
     *("train", "eval", "analyse", "figures", "trace", "studio", "pretrained", "params", "info"),
-    *("sweep", "reproduce", "results", "bench", "demo"),
+    *("sweep", "reproduce", "results", "bench", "demo", "completion"),
 )
 """In the order of the help."""
