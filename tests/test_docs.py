@@ -18,7 +18,7 @@ from ntm.report.tables import cost, share
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 README = (ROOT / "README.md").read_text()
-DOCUMENTS = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 RECORDS = Results(ROOT / "results").records()
 
 
