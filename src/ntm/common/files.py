@@ -1,7 +1,19 @@
-"""Files that are either whole or not there."""
+"""Files that are either whole or not there, and what may stand in them."""
 
+import json
 import os
 from pathlib import Path
+from typing import Any
+
+
+def parse_json(text: str | bytes) -> Any:
+    """The value of a JSON text; a ValueError says what it is instead."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"not JSON: {error}") from error
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
 
 
 def write_atomically(path: Path, content: bytes) -> None:
