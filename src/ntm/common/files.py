@@ -25,9 +25,11 @@ def write_atomically(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:  # of a full disk it would not say where
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
-    sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:

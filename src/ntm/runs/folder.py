@@ -12,7 +12,7 @@ Every file is replaced whole or not at all.
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -20,7 +20,7 @@ from typing import Any, Literal
 import torch
 from safetensors import torch as safetensors
 
-from ntm.common.files import parse_json, write_atomically
+from ntm.common.files import parse_json, remove_leftovers, write_atomically
 from ntm.common.registry import source_of
 from ntm.models.family import Model
 from ntm.runs.building import build_here
@@ -100,20 +100,28 @@ class Run:
             raise RunError(f"{file} does not hold the weights of this run: {reason}.") from error
         return model, {"weights": weights, **facts}
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> AbstractContextManager[None]:
         """Hold the folder for this process, where the system has file locks."""
+        return locked(self.path)
+
+
+@contextmanager
+def locked(path: str | Path) -> Iterator[None]:
+    """Hold the folder of a run, which is made if need be, for this process."""
+    path = Path(path)
+    path.mkdir(parents=True, exist_ok=True)
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    with (path / ".lock").open("wb") as file:
         try:
-            import fcntl
-        except ImportError:
-            yield
-            return
-        with (self.path / ".lock").open("wb") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                raise RunError(f"{self.path} is being trained by another process.") from error
-            yield
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise RunError(f"{path} is being trained by another process.") from error
+        remove_leftovers(path)
+        yield
 
 
 def _require_own_weights(tensors: dict[str, torch.Tensor], settings: Settings) -> None:

@@ -55,8 +55,10 @@ class Metrics:
         self._file = path.open("ab", buffering=0)
 
     def write(self, line: Line) -> None:
-        """Append one line."""
-        self._file.write(_encoded(line))
+        """Append one line, all of it: a disk that is nearly full takes a part."""
+        rest = memoryview(_encoded(line))
+        while rest:
+            rest = rest[self._file.write(rest) :]
 
     def sync(self) -> None:
         """Make all lines durable: a checkpoint must not be newer than its curve."""
