@@ -26,6 +26,8 @@ class Ended(NamedTuple):
     """The exit code; KILLED if it was killed."""
     output: str
     """All that it printed."""
+    seconds: float
+    """How long it took."""
 
 
 def warm(folder: Path, module: str, *arguments: object) -> str:
@@ -78,12 +80,18 @@ def start(
 
 def run(output: Path, command: Callable[[], int], kill_after: float | None = None) -> Ended:
     """Run a function in a process of its own; kill it without warning after so many seconds."""
+    began, ended, status = time.perf_counter(), 0, 0
     process = start(output, command)
-    if kill_after is not None:
-        time.sleep(kill_after)
-        os.kill(process, signal.SIGKILL)
-    _, status = os.waitpid(process, 0)
-    return Ended(os.waitstatus_to_exitcode(status), output.read_text(errors="replace"))
+    while kill_after is not None and not ended and time.perf_counter() < began + kill_after:
+        time.sleep(0.001)
+        ended, status = os.waitpid(process, os.WNOHANG)
+    if not ended:
+        if kill_after is not None:
+            os.kill(process, signal.SIGKILL)
+        _, status = os.waitpid(process, 0)
+    seconds = time.perf_counter() - began
+    code = os.waitstatus_to_exitcode(status)
+    return Ended(code, output.read_text(errors="replace"), seconds)
 
 
 def ntm(*arguments: object) -> Callable[[], int]:
