@@ -50,10 +50,6 @@ _AXES = {
     "mask": "TB",
     "optimal": "TBO",
 }
-_HEADERS: dict[tuple[int, int], Any] = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-}
 _OPTIONAL = {"memory", "targets", "mask", "optimal"}
 
 
@@ -193,8 +189,9 @@ def _read_npz(path: str | Path, at_most: int) -> tuple[dict[str, Any], dict[str,
 def _size(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
     """The bytes of an array, which its header must agree with: numpy allocates what that says."""
     with archive.open(member) as file:
-        read = _HEADERS[np.lib.format.read_magic(file)]
-        shape, _, dtype = read(file)
+        if np.lib.format.read_magic(file) != (1, 0):
+            raise ValueError(f"{member.filename} is not an array as numpy saves them")
+        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
         if file.tell() + dtype.itemsize * math.prod(shape) != member.file_size:
             raise ValueError(f"{member.filename} has another size than its shape")
     return member.file_size
