@@ -18,7 +18,7 @@ from ntm.report.tables import cost, share
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 README = (ROOT / "README.md").read_text()
-DOCUMENTS = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 RECORDS = Results(ROOT / "results").records()
 
 
@@ -38,6 +38,20 @@ def test_the_page_on_pytorch_runs() -> None:
     exec(compile(python_blocks(DOCS / "torch.md"), "torch.md", "exec"), program)
     assert program["features"].dtype == torch.bfloat16
     assert program["logits"].shape == (50, 2, 8)
+
+
+def test_the_program_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    program: dict[str, Any] = {}
+    exec(compile(python_blocks(ROOT / "README.md"), "README.md", "exec"), program)
+    assert program["trace"].memory is None
+    assert (tmp_path / "my-network" / "config.json").exists()
+
+
+def test_the_programs_on_the_studio_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile(python_blocks(DOCS / "studio.md"), "studio.md", "exec"), {})
+    assert (tmp_path / "untrained.npz").exists()
 
 
 def commands(text: str) -> list[list[str]]:

@@ -1,7 +1,19 @@
-"""Files that are either whole or not there."""
+"""Files that are either whole or not there, and what may stand in them."""
 
+import json
 import os
 from pathlib import Path
+from typing import Any
+
+
+def parse_json(text: str | bytes) -> Any:
+    """The value of a JSON text; a ValueError says what it is instead."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"not JSON: {error}") from error
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -13,9 +25,11 @@ def write_atomically(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:  # of a full disk it would not say where
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
-    sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:
