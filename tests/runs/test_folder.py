@@ -64,8 +64,11 @@ def test_the_seed_decides_the_weights_and_nothing_else_does(small: Small) -> Non
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FolderError, match="is not a run folder"):
         Run(tmp_path)
-    with pytest.raises(FolderError, match="is not a run folder"):
+    with pytest.raises(FolderError, match=r"There is no folder .*nowhere"):
         Run(tmp_path / "nowhere")
+    (tmp_path / "file").touch()
+    with pytest.raises(FolderError, match="file is not a folder"):
+        Run(tmp_path / "file")
 
 
 @pytest.mark.parametrize(
@@ -88,7 +91,7 @@ def test_a_config_of_something_else_is_explained(tmp_path: Path, text: str, mess
     ("section", "key", "value", "message"),
     [
         ("task", "bitz", 3, "did you mean 'bits'"),
-        ("task", "bits", "3", "bits must be an integer of at least 1, got '3'"),
+        ("task", "bits", "3", "bits must be an integer from 1 to 4096, got '3'"),
         ("model", "layers", 0, "layers must be an integer of at least 1"),
         ("model", "input_size", 3, "4 inputs and 3 outputs, but the model has 3 and 3"),
         ("training", "seed", -1, "at least 0"),

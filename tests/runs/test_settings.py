@@ -143,7 +143,7 @@ def test_settings_of_a_section_change_together() -> None:
         ("training.sed", "1", "did you mean 'seed'"),
         ("trainin.seed", "1", "did you mean 'training'"),
         ("task.lenght", "1", "Known: bits"),
-        ("seed", "1", "There is no section of settings called 'seed'"),
+        ("seed", "1", "such as training[.]seed; got 'seed'"),
         ("training", "1", r"section\.key"),
         ("training.seed", "one", "an integer of at least 0"),
         ("training.seed", "1.5", "an integer of at least 0"),
@@ -154,7 +154,7 @@ def test_settings_of_a_section_change_together() -> None:
         ("optimiser.learning_rate", "much", "must be a finite number"),
         ("model.shifts", "1,x", "separated by commas"),
         ("model.shift_mode", "both", "'softmax' or 'scalar'"),
-        ("task.bits", "0", "at least 1"),
+        ("task.bits", "0", "from 1 to 4096"),
     ],
 )
 def test_what_makes_no_sense_is_refused(key: str, text: str, message: str) -> None:

@@ -10,8 +10,8 @@ from safetensors import torch as safetensors
 
 import ntm
 from ntm import pretrained
+from ntm.common.files import write_atomically
 from ntm.runs import FolderError
-from ntm.runs.files import write_atomically
 from ntm.site.catalogue import catalogue
 from ntm.studio.curves import paper_curves
 from ntm.studio.sharing import as_html

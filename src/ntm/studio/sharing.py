@@ -15,6 +15,7 @@ from pathlib import Path
 
 import torch
 
+from ntm.common.files import write_atomically
 from ntm.models.family import Model
 from ntm.studio.documents import Document, trace_document
 from ntm.studio.tracing import traced
@@ -125,7 +126,7 @@ class View:
 
     def save(self, path: str | Path) -> None:
         """Write the page to a file, which opens offline in any browser."""
-        Path(path).write_text(self.html(), encoding="utf-8")
+        write_atomically(Path(path), self.html().encode())
 
     def __repr__(self) -> str:
         return f"View({self.document['title']!r}, height={self.height})"
