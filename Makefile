@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 WORKERS ?= 2
+COUNT ?= 100000
 # The version that everything published here was made with. On Linux, pip takes its build for GPUs,
 # several gigabytes with their libraries, unless told where the one for the CPU is:
 #   make demo TORCH_INDEX=https://download.pytorch.org/whl/cpu
@@ -27,7 +28,8 @@ define program
 	else echo "$(3) need $(1): install it with your package manager."; fi
 endef
 
-.PHONY: help demo test test-clang test-aarch64 test-wheel dist docs lint sanitize web bench browser screenshots clean distclean
+.PHONY: help demo test test-clang test-aarch64 test-wheel dist docs lint sanitize sanitize-threads fuzz faults mutate \
+        coverage endurance web bench browser screenshots clean distclean
 .DEFAULT_GOAL := help
 
 help: ## List these targets
@@ -44,6 +46,7 @@ lint: .venv/with-dev ## Check format, style and types
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/oxlint --quiet src tests
+	@$(BIN)/clang-format --dry-run --Werror src/ntm/engine/csrc/*.h src/ntm/engine/csrc/*.cpp tests/engine/*.cpp
 
 web: .venv/with-dev ## Build the engine for browsers: src/ntm/engine/web/engine.wasm
 	@$(BIN)/python src/ntm/engine/csrc/build_web.py
@@ -137,6 +140,26 @@ sanitize: .venv/with-dev ## Run the engine's tests on a build that checks memory
 	$(call test-package,build/sanitize,ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	  LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)",\
 	  --capture=sys)
+
+sanitize-threads: .venv/with-dev ## Run the kernels on two threads in a build that reports data races
+	@$(BIN)/python -m pytest tests/engine/thread_sanitizer.py -q
+
+# These take hours at full length; docs/testing.md says what they do and what came of it.
+fuzz: .venv/with-dev ## Give every reader many damaged files: COUNT=1000000
+	@NTM_DAMAGED_FILES=$(COUNT) NTM_DAMAGED_REQUESTS=$(COUNT) \
+	  $(BIN)/python -m pytest tests/fuzz -q -rP -n $(WORKERS)
+
+faults: .venv/with-dev ## Fail at every system call, and 1,000 times kill -9
+	@NTM_KILLS=1000 NTM_WALK_STEP=1 $(BIN)/python -m pytest tests/faults -q -rP -n $(WORKERS)
+
+mutate: .venv/with-dev ## Break section 3, the tasks and the costs, and see whether a test notices
+	@$(BIN)/python tests/mutate.py
+
+coverage: .venv/with-dev ## Run all tests and report the branches of src/ntm that none takes
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --cov --cov-report term-missing:skip-covered
+
+endurance: .venv/with-dev ## Train every NTM on 200,000 sequences, three seeds; goes on where it stopped
+	@$(BIN)/ntm sweep tests/endurance.toml --out build/endurance --workers $(WORKERS)
 
 # The browser that the tests of the studio drive.
 browser:

@@ -4,6 +4,7 @@ import re
 import pytest
 
 from ntm import NTMConfig
+from ntm.common.fields import documentation
 from ntm.config import Initialisation
 
 SIZES = (
@@ -115,3 +116,21 @@ def test_a_scalar_shift_needs_consecutive_shifts(shifts: tuple[int, ...]) -> Non
 def test_a_feedforward_controller_has_one_layer() -> None:
     with pytest.raises(ValueError, match=r"got controller_layers=2.*controller='lstm'"):
         make(controller_layers=2)
+
+
+def test_the_defaults_are_the_papers_copy_network() -> None:
+    """100 units, a memory of 128 x 20, one head of each kind, shifts from -1 to 1."""
+    config = NTMConfig(input_size=9, output_size=8)
+    assert (config.controller, config.controller_size, config.controller_layers) == (
+        "feedforward",
+        100,
+        1,
+    )
+    assert (config.memory_locations, config.memory_width) == (128, 20)
+    assert (config.read_heads, config.write_heads) == (1, 1)
+    assert (config.shifts, config.shift_mode) == ((-1, 0, 1), "softmax")
+
+
+@pytest.mark.parametrize("kind", [NTMConfig, Initialisation])
+def test_every_setting_says_what_it_means(kind: type) -> None:
+    assert all(len(text) > 10 for text in documentation(kind).values())

@@ -1,4 +1,5 @@
 import copy
+import math
 import re
 from collections.abc import Callable, Sequence
 
@@ -791,3 +792,12 @@ def test_an_engine_that_cannot_run_says_why() -> None:
 def test_config_and_network_take_the_same_arguments() -> None:
     config = NTMConfig(**SIZES, controller="lstm", read_heads=2)
     assert NTM(**SIZES, controller="lstm", read_heads=2).config == config
+
+
+def test_all_weights_begin_within_glorots_bounds_and_biases_at_zero() -> None:
+    net = NTM(30, 20)
+    for module in net.cell.modules():
+        if isinstance(module, torch.nn.Linear):
+            bound = math.sqrt(6 / sum(module.weight.shape))
+            assert 0.95 * bound < module.weight.abs().max() <= bound
+            assert not module.bias.any()

@@ -119,3 +119,9 @@ def test_resizing_leaves_the_random_state_alone_and_frozen_parameters_frozen():
     flags = [p.requires_grad for p in larger.parameters()]
     assert flags == [p.requires_grad for p in net.parameters()]
     assert not all(flags)
+
+
+def test_start_weightings_begin_with_logits_of_deviation_one() -> None:
+    start = fresh(memory_locations=10_000, read_heads=2, write_heads=3)
+    for logits in (start.read_logits, start.write_logits):
+        assert all(0.95 < deviation < 1.05 for deviation in logits.std(1).tolist())

@@ -1,4 +1,5 @@
 import dataclasses
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -344,3 +345,33 @@ def test_traces_that_earlier_versions_saved_are_still_read(tmp_path: Path) -> No
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="nowhere"):
         Trace.load(tmp_path / "nowhere")
+
+
+def test_a_file_is_read_up_to_the_size_that_is_allowed(tmp_path: Path) -> None:
+    trace, file = small_trace(), tmp_path / "trace.npz"
+    trace.save(file)
+    with zipfile.ZipFile(file) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    assert_same_bits(Trace.load(file, at_most=size), trace)
+    with pytest.raises(
+        ValueError, match=f"unpacks to {size:,} bytes, more than at_most={size - 1:,}"
+    ):
+        Trace.load(file, at_most=size - 1)
+
+
+def test_an_array_whose_header_says_another_size_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "trace.npz"
+    small_trace().save(file)
+    with zipfile.ZipFile(file) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    whole = members["lengths.npy"]
+    for content, reason in (
+        (whole.replace(b"(3,)", b"(4,)"), "another size than its shape"),
+        (whole[:-8], "another size than its shape"),
+        (whole[:6] + b"\x02\x00" + whole[8:10] + b"\x00\x00" + whole[10:], "as numpy saves them"),
+    ):
+        with zipfile.ZipFile(file, "w") as archive:
+            for name, data in members.items():
+                archive.writestr(name, content if name == "lengths.npy" else data)
+        with pytest.raises(ValueError, match=reason):
+            Trace.load(file)

@@ -3,8 +3,7 @@
     config.json         {"format": "ntm-network-1", "config": {...}, "initialisation": {...}, ...}
     model.safetensors   the weights
 
-A folder may come from anybody. Nothing in it is run, and nothing is built from config.json before
-its sizes are known to be those of the weights.
+A folder may come from anybody. Nothing in it is run; `ntm.runs.weights` has the rest.
 """
 
 import json
@@ -14,18 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
 from safetensors import torch as safetensors
 from torch import Tensor
 
 from ntm import checks
+from ntm.common.files import write_atomically
 from ntm.config import Initialisation, NTMConfig
 from ntm.layer import NTM
-from ntm.runs.files import write_atomically
+from ntm.runs.weights import read_weights, require_fitting, shapes_of
 
 FORMAT = "ntm-network-1"
 _KEYS = {"format", "config", "initialisation", "batch_first", "backward_clip"}
-Shapes = dict[str, tuple[int, ...]]
 
 
 def save(net: NTM, folder: str | Path) -> None:
@@ -48,8 +46,7 @@ def load(folder: str | Path, *, batch_first: bool | None = None, engine: str = "
     values = _read_json(folder)
     config: NTMConfig = _read_fields(NTMConfig, folder, values["config"])
     initialisation = _read_fields(Initialisation, folder, values["initialisation"])
-    weights = _read_weights(folder / "model.safetensors")
-    _require_fitting(folder, config, weights)
+    weights = _read_weights(folder, config)
     net = _empty(config, initialisation)
     net.engine, net.backward_clip = engine, _limit(folder, values["backward_clip"])
     net.batch_first = _flag(folder, values["batch_first"]) if batch_first is None else batch_first
@@ -70,7 +67,7 @@ def _described(net: NTM) -> dict[str, Any]:
 
 
 def _require_savable(net: NTM, weights: dict[str, Tensor]) -> None:
-    if _shapes(_empty(net.config).state_dict()) != _shapes(weights):
+    if shapes_of(_empty(net.config).state_dict()) != shapes_of(weights):
         raise ValueError(
             "The network's modules were replaced or wrapped, and its config no longer describes "
             "it. Undo that before saving, or store net.state_dict() beside code of your own."
@@ -150,48 +147,27 @@ def _limit(folder: Path, value: object) -> float:
     try:
         return checks.checked_limit("backward_clip", math.inf if value is None else value)
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"{folder / 'config.json'}: {error}") from error
+        where = folder / "config.json"
+        raise ValueError(f"{where}: backward_clip must be a number above 0, or null.") from error
 
 
-def _read_weights(file: Path) -> dict[str, Tensor]:
+def _read_weights(folder: Path, config: NTMConfig) -> dict[str, Tensor]:
+    file = folder / "model.safetensors"
     if not file.is_file():
         raise FileNotFoundError(f"{file} does not exist; save the network again.")
+    weights = read_weights(file)
     try:
-        with safe_open(file, framework="pt") as opened:
-            return {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
-    except SafetensorError as error:
-        raise ValueError(f"{file} is not a safetensors file, or it is torn: {error}.") from error
-
-
-def _require_fitting(folder: Path, config: NTMConfig, weights: dict[str, Tensor]) -> None:
-    """Weights of this config's names and shapes, in one dtype that a network computes in."""
-    # Sizes first: even without values, a network of a billion layers takes forever to build.
-    values = sum(tensor.numel() for tensor in weights.values())
-    sizes = [size for size in vars(config).values() if isinstance(size, int)]
-    if max(sizes) > values or config.controller_layers > len(weights):
-        raise ValueError(f"{folder}: config.json is of a far larger network than the weights.")
-    expected, found = _shapes(_empty(config).state_dict()), _shapes(weights)
-    for name in sorted(expected.keys() | found.keys()):
-        if expected.get(name) != found.get(name):
-            raise ValueError(
-                f"{folder}: the weights are not of the network in config.json: {name} must be "
-                f"{expected.get(name, 'absent')}, got {found.get(name, 'nothing')}."
-            )
-    kinds = {tensor.dtype for tensor in weights.values()}
-    if len(kinds) > 1 or not all(kind.is_floating_point for kind in kinds):
-        listed = _listed(map(str, kinds))
-        raise ValueError(f"{folder}: the weights must have one floating-point dtype, got {listed}.")
-    checks.require_range(*kinds)
+        require_fitting(weights, config, lambda: NTM.from_config(config))
+    except ValueError as error:
+        raise ValueError(f"{folder}: {error}") from error
+    checks.require_range(weights["start.memory"].dtype)
+    return weights
 
 
 def _empty(config: NTMConfig, initialisation: Initialisation = Initialisation()) -> NTM:
     """A network without values: nothing is allocated, and no random number is drawn."""
     with torch.device("meta"):
         return NTM.from_config(config, initialisation)
-
-
-def _shapes(weights: dict[str, Tensor]) -> Shapes:
-    return {name: tuple(tensor.shape) for name, tensor in weights.items()}
 
 
 def _listed(names: Any) -> str:

@@ -3,7 +3,9 @@
 Figures, the terminal, notebooks and the studio all draw from this value and from nothing else.
 """
 
+import io
 import json
+import math
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,6 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ntm.common.files import write_atomically
 
 Array = NDArray[np.floating[Any]]
 
@@ -130,17 +134,20 @@ class Trace:
     def save(self, path: str | Path) -> None:
         """Write everything to an .npz file: arrays that numpy reads anywhere, and no pickle."""
         about = json.dumps({**self.about, "format": FORMAT})
-        with Path(path).open("wb") as file:
-            shifts = np.array(self.shifts, dtype=np.int64)
-            np.savez_compressed(file, about=np.array(about), shifts=shifts, **self._arrays())
+        shifts, content = np.array(self.shifts, dtype=np.int64), io.BytesIO()
+        np.savez_compressed(content, about=np.array(about), shifts=shifts, **self._arrays())
+        write_atomically(Path(path), content.getvalue())
 
     @classmethod
-    def load(cls, path: str | Path) -> "Trace":
-        """Read what `save` wrote, now or in earlier versions; all else is refused with a reason."""
+    def load(cls, path: str | Path, *, at_most: int = 2**30) -> "Trace":
+        """Read what `save` wrote, now or in earlier versions; all else is refused with a reason.
+
+        at_most: bytes of the arrays. A file may unpack to a thousand times its size.
+        """
+        Path(path).open("rb").close()  # that it cannot be read is not the same as a wrong format
         try:
-            arrays, about = (_read_npz if zipfile.is_zipfile(path) else _read_safetensors)(path)
-        except OSError:
-            raise
+            packed = zipfile.is_zipfile(path)
+            arrays, about = _read_npz(path, at_most) if packed else _read_safetensors(path)
         except Exception as error:  # whatever a foreign file provokes
             raise ValueError(f"{path} is not a trace, or it is torn: {error}.") from error
         if about.pop("format", None) not in {FORMAT, _OLD_FORMAT} or not _fit_together(arrays):
@@ -168,11 +175,26 @@ class Trace:
         return {name: array for name, array in named.items() if array is not None}
 
 
-def _read_npz(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
+def _read_npz(path: str | Path, at_most: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    with zipfile.ZipFile(path) as archive:
+        sizes = [_size(archive, member) for member in archive.infolist()]
+    if sum(sizes) > at_most:
+        raise ValueError(f"it unpacks to {sum(sizes):,} bytes, more than at_most={at_most:,}")
     with np.load(path, allow_pickle=False) as file:
         arrays = dict(file)
     about = json.loads(str(arrays.pop("about", "{}")), parse_constant=_refuse)
     return arrays, dict(about)
+
+
+def _size(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
+    """The bytes of an array, which its header must agree with: numpy allocates what that says."""
+    with archive.open(member) as file:
+        if np.lib.format.read_magic(file) != (1, 0):
+            raise ValueError(f"{member.filename} is not an array as numpy saves them")
+        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+        if file.tell() + dtype.itemsize * math.prod(shape) != member.file_size:
+            raise ValueError(f"{member.filename} has another size than its shape")
+    return member.file_size
 
 
 def _refuse(word: str) -> None:

@@ -36,6 +36,7 @@ from ntm.tasks import Batch, cost_in_bits
 from ntm.training import GravesRMSprop
 
 HERE = Path(__file__).parent
+PORTABLE = [HERE / "portable.cpp", SOURCES / "kernels.cpp"]
 PRECISIONS = {torch.float32: "float", torch.float64: "double"}
 HEAD_ARRAYS = [
     *("keys", "strengths", "gates", "shifts", "sharpness"),
@@ -77,10 +78,13 @@ def compiled(sources: Iterable[Path], program: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def portable(tmp_path_factory: pytest.TempPathFactory) -> Program:
-    sources = [HERE / "portable.cpp", SOURCES / "kernels.cpp"]
-    command = compiled(sources, tmp_path_factory.mktemp("aarch64") / "portable")
+def command(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """What runs the kernels as a program."""
+    return compiled(PORTABLE, tmp_path_factory.mktemp("aarch64") / "portable")
 
+
+@pytest.fixture(scope="module")
+def portable(command: list[str]) -> Program:
     def run(what: str, dtype: torch.dtype, *arrays: Tensor) -> Answer:
         content = b"".join(array.detach().contiguous().numpy().tobytes() for array in arrays)
         words = [*command, what, PRECISIONS[dtype]]

@@ -91,7 +91,7 @@ def test_a_config_of_something_else_is_explained(tmp_path: Path, text: str, mess
     ("section", "key", "value", "message"),
     [
         ("task", "bitz", 3, "did you mean 'bits'"),
-        ("task", "bits", "3", "bits must be an integer of at least 1, got '3'"),
+        ("task", "bits", "3", "bits must be an integer from 1 to 4096, got '3'"),
         ("model", "layers", 0, "layers must be an integer of at least 1"),
         ("model", "input_size", 3, "4 inputs and 3 outputs, but the model has 3 and 3"),
         ("training", "seed", -1, "at least 0"),

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,11 @@ def test_lines_beyond_the_checkpoint_and_torn_ones_are_cut(tmp_path: Path, torn:
 
 def test_garbage_in_the_middle_is_not_passed_over(tmp_path: Path) -> None:
     file = tmp_path / "metrics.jsonl"
-    file.write_text('{"sequences": 1}\nnot json\n{"sequences": 3}\n')
-    with pytest.raises(RunError, match="not JSON"):
+    whole = json.dumps(line(1))
+    for garbage in ("not json", "[" * 100_000, "[]", '{"sequences": 1}', '{"bits": 1}', ""):
+        file.write_text(f"{whole}\n{garbage}\n{whole}\n")
+        with pytest.raises(RunError, match=r"cannot be used; line 2: .*\.$"):
+            read_metrics(file)
+    file.write_text('{"sequences": "1", "bits": 2}\n')
+    with pytest.raises(RunError, match="sequences must be an integer, got '1'"):
         read_metrics(file)

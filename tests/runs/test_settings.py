@@ -154,7 +154,7 @@ def test_settings_of_a_section_change_together() -> None:
         ("optimiser.learning_rate", "much", "must be a finite number"),
         ("model.shifts", "1,x", "separated by commas"),
         ("model.shift_mode", "both", "'softmax' or 'scalar'"),
-        ("task.bits", "0", "at least 1"),
+        ("task.bits", "0", "from 1 to 4096"),
     ],
 )
 def test_what_makes_no_sense_is_refused(key: str, text: str, message: str) -> None:

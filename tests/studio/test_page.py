@@ -399,8 +399,12 @@ def test_the_shared_file_opens_offline(
 ) -> None:
     play(page)
     pattern = lengthen(page, 3)
+    expect(page.locator(".readout")).to_contain_text("of 7")
+    page.get_by_label("Step", exact=True).fill("4")
+    page.get_by_label("read", exact=True).check()
+    page.locator("#share summary").click()
     with page.expect_download() as download:
-        page.get_by_role("button", name="Share").click()
+        page.get_by_role("button", name="Save as a file").click()
     file = tmp_path / "shared.html"
     download.value.save_as(file)
     with browser.new_context() as context:
@@ -412,8 +416,10 @@ def test_the_shared_file_opens_offline(
         alone.on("request", lambda request: asked.append(request.url))
         alone.goto(file.as_uri())
         shows(alone, layer_answer(folder, pattern))
+        expect(alone.locator(".readout")).to_have_text("step 5 of 7")
+        expect(alone.get_by_label("read", exact=True)).to_be_checked()
         alone.keyboard.press("ArrowRight")
-        expect(alone.locator(".readout")).to_have_text("step 2 of 7")
+        expect(alone.locator(".readout")).to_have_text("step 6 of 7")
         assert asked == [file.as_uri()]
         assert not complaints
 

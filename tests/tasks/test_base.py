@@ -140,11 +140,11 @@ def test_at_refuses_a_value_that_is_no_count() -> None:
 
 
 def test_settings_are_checked_in_sentences() -> None:
-    with pytest.raises(ValueError, match="bits must be an integer of at least 1, got 0"):
+    with pytest.raises(ValueError, match="bits must be an integer from 1 to 4096, got 0"):
         Copy(bits=0)
-    with pytest.raises(ValueError, match=r"bits must be an integer of at least 1, got 8\.0"):
+    with pytest.raises(ValueError, match=r"bits must be an integer from 1 to 4096, got 8\.0"):
         Copy(bits=8.0)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="bits must be an integer of at least 1, got True"):
+    with pytest.raises(ValueError, match="bits must be an integer from 1 to 4096, got True"):
         Copy(bits=True)
     with pytest.raises(ValueError, match="end_marker must be true or false, got 1"):
         Copy(end_marker=1)  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ somebody typed, `as_text` writes it so that it can be typed, and the help is the
 """
 
 import math
+import sys
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, field, fields
@@ -110,7 +111,7 @@ def _fits(value: Any, kind: Any, rules: Rules) -> bool:
         return isinstance(value, tuple) and all(_fits(part, member, _NOTHING) for part in value)
     if kind is float:
         # bool is a subclass of int, and an int serves as a float: compare the types themselves.
-        return type(value) in {int, float} and math.isfinite(value) and _within(value, rules)
+        return type(value) in {int, float} and _within(value, rules)
     if kind is int:
         return type(value) is int and _within(value, rules)
     if kind is types.NoneType:
@@ -120,7 +121,8 @@ def _fits(value: Any, kind: Any, rules: Rules) -> bool:
 
 def _within(value: float, rules: Rules) -> bool:
     return bool(
-        value >= rules.get("at_least", -math.inf)
+        abs(value) <= sys.float_info.max  # NaN is not; nor is an integer of a thousand digits
+        and value >= rules.get("at_least", -math.inf)
         and value > rules.get("above", -math.inf)
         and value <= rules.get("at_most", math.inf)
     )

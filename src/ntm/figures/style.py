@@ -12,6 +12,8 @@ from matplotlib.colors import Colormap, LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from ntm.common.files import write_atomically
+
 Arguments = ParamSpec("Arguments")
 
 WIDTH = 7.2
@@ -88,8 +90,11 @@ def save(figure: Figure, path: str | Path, formats: Sequence[str] = ("png", "svg
     files = [path.with_name(f"{path.name}.{kind}") for kind in formats]
     with matplotlib.style.context(SETTINGS, after_reset=True):
         for file, kind in zip(files, formats, strict=True):
+            content = BytesIO()
             # A date would make two equal files differ.
-            figure.savefig(file, metadata={"Date": None} if kind == "svg" else None)
+            metadata = {"Date": None} if kind == "svg" else None
+            figure.savefig(content, format=kind, metadata=metadata)
+            write_atomically(file, content.getvalue())
     return files
 
 

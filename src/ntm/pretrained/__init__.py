@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 from safetensors import safe_open
 from safetensors import torch as safetensors
 
+from ntm.common.files import write_atomically
 from ntm.common.text import unknown
 from ntm.evaluation import evaluate
 from ntm.layer import NTM
 from ntm.models import Model
 from ntm.pretrained.card import SEED, SEQUENCES, Ability, measure
 from ntm.runs import Run, RunError, Settings
-from ntm.runs.files import write_atomically
 
 FOLDER = Path(__file__).parent
 

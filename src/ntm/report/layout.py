@@ -8,9 +8,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from ntm.common.files import write_atomically
 from ntm.paper.experiment import FigureSpec
 from ntm.report.records import FORMAT, Record, read_records
-from ntm.runs.files import write_atomically
 
 
 class Results:

@@ -8,6 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ntm.common.files import write_atomically
 from ntm.common.text import duration
 from ntm.paper import settings_for
 from ntm.paper.experiment import Experiment, FigureSpec
@@ -18,7 +19,6 @@ from ntm.report.groups import SeedGroup, by_experiment
 from ntm.report.layout import Results, figure_title
 from ntm.report.records import Record
 from ntm.report.table import Table, as_html
-from ntm.runs.files import write_atomically
 
 TITLE = "Neural Turing Machines, reproduced"
 

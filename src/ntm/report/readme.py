@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from ntm.common.files import write_atomically
 from ntm.paper.experiment import Experiment
 from ntm.report import tables
 from ntm.report.goals import goals_table
 from ntm.report.groups import SeedGroup, by_experiment
 from ntm.report.layout import Results, figure_title
-from ntm.runs.files import write_atomically
 
 _INTRODUCTION = """# Results
 

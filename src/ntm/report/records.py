@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ntm.common.files import write_atomically
 from ntm.paper.experiment import Case
 from ntm.report.measure import WEIGHTS, Json
 from ntm.runs import Run, RunError, Settings, read_metrics
-from ntm.runs.files import write_atomically
 from ntm.runs.metrics import merged
 
 FORMAT = 1

@@ -16,7 +16,12 @@ def build_model(settings: Settings, start: int = 0) -> Model:
     training, family = settings.training, settings.family
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(block_seed("weights", training.seed, start))
-        model = family.build(settings.model, settings.initialisation, training.engine)
+        try:
+            model = family.build(settings.model, settings.initialisation, training.engine)
+        except (RuntimeError, MemoryError) as error:  # torch has no memory for it
+            reason = str(error).partition("\n")[0]
+            told = f"A network {family.name} of these sizes cannot be made"
+            raise RunError(f"{told}: {reason.rstrip('.')}.") from error
     bound_backward(model, settings, 0)
     return _placed(model, training.device)
 

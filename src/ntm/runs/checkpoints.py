@@ -21,8 +21,8 @@ from safetensors import SafetensorError
 from safetensors import torch as safetensors
 from torch import Tensor
 
+from ntm.common.files import parse_json, remove_leftovers, write_atomically
 from ntm.runs.errors import RunError
-from ntm.runs.files import remove_leftovers, write_atomically
 
 FORMAT = 1
 _KEPT = 2
@@ -81,13 +81,14 @@ def load_newest(folder: Path) -> tuple[Checkpoint | None, list[str]]:
 def _load(folder: Path, number: int) -> Checkpoint:
     path = _record_file(folder, number)
     try:
-        record = json.loads(path.read_bytes())
+        record = parse_json(path.read_bytes())
         content = _tensor_file(folder, number).read_bytes()
     except FileNotFoundError as error:
         raise CheckpointError(f"{error.filename} is missing.") from error
     except ValueError as error:
-        raise CheckpointError(f"{path} is torn: it is not JSON.") from error
-    if not isinstance(record, dict) or not {"format", "values", "sha256"} <= record.keys():
+        raise CheckpointError(f"{path} is torn: it is {error}.") from error
+    whole = isinstance(record, dict) and {"format", "values", "sha256"} <= record.keys()
+    if not whole or not isinstance(record["values"], dict):
         raise CheckpointError(f"{path} is not a checkpoint of this program.")
     if record["format"] != FORMAT:
         raise CheckpointError(

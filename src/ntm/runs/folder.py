@@ -12,20 +12,22 @@ Every file is replaced whole or not at all.
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from safetensors import SafetensorError, safe_open
 from safetensors import torch as safetensors
 
+from ntm.common.files import parse_json, remove_leftovers, write_atomically
+from ntm.common.registry import source_of
 from ntm.models.family import Model
 from ntm.runs.building import build_here
 from ntm.runs.errors import FolderError, RunError
-from ntm.runs.files import write_atomically
 from ntm.runs.formats import FORMAT, READABLE
 from ntm.runs.settings import SECTIONS, Settings
+from ntm.runs.weights import read_facts, read_weights, require_fitting
 
 Weights = Literal["best", "latest"]
 
@@ -91,30 +93,45 @@ class Run:
         file = self.weights_file(weights)
         if not file.exists():
             raise RunError(f"{file} does not exist yet; train longer, or ask for other weights.")
-        model = build_here(self.settings)
         try:
-            with safe_open(file, framework="pt") as opened:
-                facts = json.loads((opened.metadata() or {}).get("ntm", "{}"))
-                tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+            tensors, facts = read_weights(file), read_facts(file)
+            _require_own_weights(tensors, self.settings)
+            model = build_here(self.settings)
             model.load_state_dict(tensors)
-        except (SafetensorError, RuntimeError, ValueError) as error:
-            raise RunError(f"{file} does not hold the weights of this run: {error}") from error
+        except (RuntimeError, ValueError) as error:
+            reason = str(error).rstrip(".")
+            raise RunError(f"{file} does not hold the weights of this run: {reason}.") from error
         return model, {"weights": weights, **facts}
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> AbstractContextManager[None]:
         """Hold the folder for this process, where the system has file locks."""
+        return locked(self.path)
+
+
+@contextmanager
+def locked(path: str | Path) -> Iterator[None]:
+    """Hold the folder of a run, which is made if need be, for this process."""
+    path = Path(path)
+    path.mkdir(parents=True, exist_ok=True)
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    with (path / ".lock").open("wb") as file:
         try:
-            import fcntl
-        except ImportError:
-            yield
-            return
-        with (self.path / ".lock").open("wb") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                raise RunError(f"{self.path} is being trained by another process.") from error
-            yield
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise RunError(f"{path} is being trained by another process.") from error
+        remove_leftovers(path)
+        yield
+
+
+def _require_own_weights(tensors: dict[str, torch.Tensor], settings: Settings) -> None:
+    family = settings.family
+    if source_of(family) is None:  # who brings code is trusted with sizes as well
+        build = partial(family.build, settings.model, settings.initialisation, "auto")
+        require_fitting(tensors, settings.model, build)
 
 
 # Settings that may change on resume: none of them changes a number.
@@ -154,12 +171,12 @@ def require_folder(path: Path) -> None:
 
 def _read_settings(file: Path) -> Settings:
     try:
-        data = json.loads(file.read_bytes())
+        data = parse_json(file.read_bytes())
     except (FileNotFoundError, NotADirectoryError) as error:
         require_folder(file.parent)
         raise FolderError(f"{file.parent} is not a run folder: it has no config.json.") from error
     except ValueError as error:
-        raise RunError(f"{file} is not JSON: {error}.") from error
+        raise RunError(f"{file} is {error}.") from error
     if not isinstance(data, dict) or "format" not in data:
         raise RunError(f"{file} is not the config.json of a run.")
     if data["format"] not in READABLE:
@@ -168,7 +185,7 @@ def _read_settings(file: Path) -> Settings:
     try:
         return Settings.from_json({name: data[name] for name in SECTIONS if name in data})
     except (TypeError, ValueError) as error:
-        raise RunError(f"{file} cannot be used: {error}") from error
+        raise RunError(f"{file} cannot be used: {str(error).rstrip('.')}.") from error
 
 
 def _write_settings(file: Path, settings: Settings) -> None:

@@ -4,12 +4,12 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
+from ntm.common.files import write_atomically
 from ntm.runs.errors import RunError
-from ntm.runs.files import write_atomically
+from ntm.runs.facts import Facts, parse_facts
 
-Line = dict[str, Any]
+Line = Facts
 
 
 def read_metrics(path: str | Path) -> list[Line]:
@@ -18,10 +18,15 @@ def read_metrics(path: str | Path) -> list[Line]:
     if not path.exists():
         return []
     *whole, _torn = path.read_bytes().split(b"\n")
+    return [_line(path, number, text) for number, text in enumerate(whole, 1)]
+
+
+def _line(path: Path, number: int, text: bytes) -> Line:
     try:
-        return [json.loads(text) for text in whole]
+        return parse_facts(text, ("sequences", "bits"))
     except ValueError as error:
-        raise RunError(f"{path} has a line that is not JSON: {error}.") from error
+        reason = str(error).rstrip(".")
+        raise RunError(f"{path} cannot be used; line {number}: {reason}.") from error
 
 
 def chosen_start(lines: Sequence[Line], trial: int) -> list[Line]:
@@ -50,8 +55,10 @@ class Metrics:
         self._file = path.open("ab", buffering=0)
 
     def write(self, line: Line) -> None:
-        """Append one line."""
-        self._file.write(_encoded(line))
+        """Append one line, all of it: a disk that is nearly full takes a part."""
+        rest = memoryview(_encoded(line))
+        while rest:
+            rest = rest[self._file.write(rest) :]
 
     def sync(self) -> None:
         """Make all lines durable: a checkpoint must not be newer than its curve."""

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from ntm import engine
-from ntm.common.fields import check_fields, named_field, parsed, setting
+from ntm.common.fields import check_fields, check_value, named_field, parsed, setting
 from ntm.common.registry import source_of
 from ntm.common.text import nearest, unknown
 from ntm.models.family import Family, ModelConfig, family, family_of
@@ -238,6 +238,10 @@ class Settings:
         """What `to_json` gave, or an error that names the key that is wrong."""
         for key in data:
             _require_section(key)
+            if not isinstance(data[key], Mapping):
+                raise ValueError(
+                    f"The section {key} must have settings by name, got {data[key]!r}."
+                )
         sections = modernised({name: dict(data.get(name, {})) for name in SECTIONS})
         task = TASKS.find(*_taken(sections["task"]))
         kind = family(*_taken(sections["model"]))
@@ -277,7 +281,10 @@ def _head(name: str, entry: object) -> dict[str, str]:
 
 
 def _taken(section: dict[str, Any]) -> tuple[str | None, str | None]:
-    return section.pop("name", None), section.pop(_SOURCE, None)
+    name, source = section.pop("name", None), section.pop(_SOURCE, None)
+    for word in (name, source):
+        check_value("A name in the settings", word, str | None)
+    return name, source
 
 
 def _require_section(name: str) -> None:

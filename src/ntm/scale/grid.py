@@ -18,6 +18,7 @@ that one alone. What stands in a list is part of the folders' names, so that a l
 """
 
 import itertools
+import math
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,6 +33,7 @@ from ntm.runs.settings import SECTIONS
 from ntm.scale.jobs import Job, require_own_folders
 from ntm.training import settings_for
 
+_MOST_RUNS = 100_000
 _LISTS = {"tasks": None, "models": [next(iter(MODELS))], "seeds": [1]}
 
 
@@ -45,11 +47,11 @@ def read_grid(file: str | Path, folder: str | Path) -> list[Job]:
         data = tomllib.loads(Path(file).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise ValueError(f"There is no file {file}.") from error
-    except ValueError as error:  # not TOML, or not even text
+    except (ValueError, RecursionError) as error:  # not TOML, or not even text
         raise ValueError(f"{file} is not TOML: {error}.") from error
     try:
         return jobs_of(data, folder)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{file}: {error}") from error
 
 
@@ -60,8 +62,10 @@ def jobs_of(data: Mapping[str, Any], folder: str | Path) -> list[Job]:
             raise ValueError(unknown("key of a sweep", key, (*_LISTS, *SECTIONS)))
     tasks, models, seeds = (_list(data, name) for name in _LISTS)
     _check_tables(data, [*tasks, *models])
+    _require_few(len(tasks) * len(models) * len(seeds))
     pairs = list(itertools.product(tasks, models))
     grids = [_combinations(data, task, model) for task, model in pairs]
+    _require_few(len(seeds) * sum(map(len, grids)))
     jobs = [
         Job(settings, Path(folder) / name)
         for seed in seeds
@@ -94,6 +98,13 @@ def _list(data: Mapping[str, Any], name: str) -> list[Any]:
     return values
 
 
+def _require_few(runs: int) -> None:
+    if runs > _MOST_RUNS:
+        raise ValueError(
+            f"It means {runs:,} runs, and a sweep has up to {_MOST_RUNS:,}; split it into several."
+        )
+
+
 def _check_tables(data: Mapping[str, Any], names: Sequence[Any]) -> None:
     for section in SECTIONS:
         table = data.get(section, {})
@@ -113,11 +124,12 @@ def _combinations(data: Mapping[str, Any], task: Any, model: Any) -> list[tuple[
     values: dict[str, Any] = {}
     for section in SECTIONS:
         table = data.get(section, {})
-        own = [inner for name, inner in table.items() if name in {task, model}]
+        own = [inner for name, inner in table.items() if name in (task, model)]
         general = {name: value for name, value in table.items() if not isinstance(value, dict)}
         for settings in (general, *own):
             values |= {f"{section}.{name}": value for name, value in settings.items()}
-    with_choices = (_choices(base, key, value) for key, value in values.items())
+    with_choices = [_choices(base, key, value) for key, value in values.items()]
+    _require_few(math.prod(map(len, with_choices)))
     return list(itertools.product(*with_choices))
 
 

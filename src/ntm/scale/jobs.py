@@ -1,15 +1,13 @@
 """A job: the settings and the folder of a run that is wanted, where it stands, how it ended."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from safetensors import SafetensorError, safe_open
-
 from ntm.runs import FolderError, Run, RunError, Settings, read_metrics
 from ntm.runs.folder import open_run
+from ntm.runs.weights import read_facts
 from ntm.training.progress import Status
 
 Ended = Literal["finished", "failed", "interrupted"]
@@ -193,9 +191,8 @@ def _newest_weights(run: Run) -> Facts:
     if not file.exists():
         return {}
     try:
-        with safe_open(file, framework="numpy") as opened:
-            return dict(json.loads((opened.metadata() or {}).get("ntm", "{}")))
-    except (SafetensorError, ValueError) as error:
+        return read_facts(file)
+    except ValueError as error:
         raise RunError(f"{file} does not hold the weights of a run: {error}") from error
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ntm.runs.files import remove_leftovers, write_atomically
+from ntm.common.files import remove_leftovers, write_atomically
 
 Parcel = dict[str, bytes]
 """The files of a run folder by their relative path."""

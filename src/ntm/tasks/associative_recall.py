@@ -8,7 +8,7 @@ from torch import Tensor
 
 from ntm.common.fields import setting
 from ntm.tasks import sampling
-from ntm.tasks.base import Batch, Task, bit_names
+from ntm.tasks.base import MAX_BITS, Batch, Task, bit_names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class AssociativeRecall(Task):
     name: ClassVar[str] = "associative-recall"
     axes: ClassVar[tuple[str, ...]] = ("items",)
 
-    bits: int = setting(6, "bits of one vector", at_least=1)
+    bits: int = setting(6, "bits of one vector", at_least=1, at_most=MAX_BITS)
     item_length: int = setting(3, "vectors of one item", at_least=1)
     min_items: int = setting(2, "fewest items of a list", at_least=2)
     max_items: int = setting(6, "most items of a list, included", at_least=2)

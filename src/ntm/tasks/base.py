@@ -17,6 +17,9 @@ from ntm.common.fields import check_fields, check_order, check_value
 from ntm.tasks import drawing
 from ntm.tasks.drawing import Row
 
+MAX_BITS = 4096
+"""The most bits of one vector: each is a channel with a name."""
+
 
 class Batch(NamedTuple):
     """Problems of mixed lengths with their answers; time is the first axis, the batch the second.

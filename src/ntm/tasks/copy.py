@@ -6,7 +6,7 @@ from typing import ClassVar
 import torch
 
 from ntm.common.fields import setting
-from ntm.tasks.base import Batch, Task, bit_names
+from ntm.tasks.base import MAX_BITS, Batch, Task, bit_names
 from ntm.tasks.sampling import (
     between,
     put,
@@ -43,7 +43,7 @@ class Copy(Task):
     name: ClassVar[str] = "copy"
     axes: ClassVar[tuple[str, ...]] = ("length",)
 
-    bits: int = setting(8, "bits of one vector", at_least=1)
+    bits: int = setting(8, "bits of one vector", at_least=1, at_most=MAX_BITS)
     min_length: int = setting(1, "fewest vectors of a sequence", at_least=1)
     max_length: int = setting(20, "most vectors of a sequence, included", at_least=1)
     start_delimiter: bool = setting(False, "flag the start of the sequence on a channel of its own")

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import torch
 
 from ntm.common.fields import setting
-from ntm.tasks.base import Batch, Task, bit_names
+from ntm.tasks.base import MAX_BITS, Batch, Task, bit_names
 from ntm.tasks.sampling import random_bits, take_steps
 
 
@@ -33,7 +33,7 @@ class PrioritySort(Task):
     name: ClassVar[str] = "priority-sort"
     axes: ClassVar[tuple[str, ...]] = ("length",)
 
-    bits: int = setting(8, "bits of one vector", at_least=1)
+    bits: int = setting(8, "bits of one vector", at_least=1, at_most=MAX_BITS)
     length: int = setting(20, "vectors of the input", at_least=1)
     answers: int = setting(16, "vectors of the answer, those of highest priority", at_least=1)
 

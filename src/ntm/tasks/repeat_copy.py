@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ntm.common.fields import check_order, setting
 from ntm.tasks import sampling
-from ntm.tasks.base import Batch, Task, bit_names
+from ntm.tasks.base import MAX_BITS, Batch, Task, bit_names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ class RepeatCopy(Task):
     name: ClassVar[str] = "repeat-copy"
     axes: ClassVar[tuple[str, ...]] = ("length", "repeats")
 
-    bits: int = setting(6, "bits of one vector", at_least=1)
+    bits: int = setting(6, "bits of one vector", at_least=1, at_most=MAX_BITS)
     min_length: int = setting(1, "fewest vectors of a sequence", at_least=1)
     max_length: int = setting(10, "most vectors of a sequence, included", at_least=1)
     min_repeats: int = setting(1, "fewest repeats", at_least=1)

@@ -17,7 +17,7 @@ import torch
 
 from ntm.models import Model
 from ntm.runs import Run, Settings, build_model
-from ntm.runs.folder import open_run
+from ntm.runs.folder import locked, open_run
 from ntm.training.loop import Result, Trainer
 from ntm.training.observers import (
     Checkpoints,
@@ -59,8 +59,9 @@ def train(
         model = build_model(part_of(settings, ranks))
         folder = None
         if run is not None and ranks.leads:
+            # Before it is opened: of two that begin in one folder, only one may write there.
+            stack.enter_context(locked(run))
             folder = open_run(run, settings, resume)
-            stack.enter_context(folder.locked())
             folder.change_settings(settings)
         shown = progress if ranks.leads else Silent()
         state = _begin(settings, model, folder, shown, ranks)

@@ -1,12 +1,13 @@
 """Everything that a run needs to go on bit for bit: weights, optimiser, counters, trials."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from ntm.common.fields import check_fields
 from ntm.models.family import Model
 from ntm.runs import OptimiserSettings, Run, RunError, Settings, checkpoints
 from ntm.training.average import Average
@@ -70,9 +71,9 @@ class State:
             self.restore_own(checkpoint.tensors)
             self._take_values(checkpoint.values)
             self.starts.tensors = checkpoints.under("starts/", checkpoint.tensors)
-        except (KeyError, RuntimeError, TypeError) as error:
+        except (KeyError, RuntimeError, TypeError, ValueError) as error:
             raise RunError(
-                f"The checkpoint in {run.checkpoints} is not of this model: {error}"
+                f"The checkpoint in {run.checkpoints} is not of this model: {error}."
             ) from error
         return problems
 
@@ -95,9 +96,11 @@ class State:
         self.counters = Counters()
 
     def _take_values(self, values: Mapping[str, Any]) -> None:
-        self.counters = Counters(**{k: v for k, v in values.items() if k != "starts"})
-        for name, value in values.get("starts", {}).items():
-            setattr(self.starts, name, value)
+        counters = Counters(**{k: v for k, v in values.items() if k != "starts"})
+        starts = replace(self.starts, **values.get("starts", {}))
+        check_fields(counters)
+        check_fields(starts)
+        self.counters, self.starts = counters, starts
 
     @property
     def _owners(self) -> tuple[Model, GravesRMSprop, Model | None]:

@@ -1,0 +1,27 @@
+"""Facts about a run as one JSON object: a line of metrics, or what is known about weights."""
+
+from collections.abc import Collection
+from typing import Any
+
+from ntm.common.fields import check_value
+from ntm.common.files import parse_json
+
+Facts = dict[str, Any]
+
+# What readers count on; observers may add what they like.
+_KINDS: dict[str, type] = dict.fromkeys(("sequences", "of_this_start", "start"), int) | (
+    dict.fromkeys(
+        ("bits", "seconds", "sequences_per_second", "validation_bits", "beyond_bits"), float
+    )
+)
+
+
+def parse_facts(text: str | bytes, needed: Collection[str] = ()) -> Facts:
+    """Facts by name; a ValueError says what is wrong with the text."""
+    facts = parse_json(text)
+    if not isinstance(facts, dict) or not set(needed) <= facts.keys():
+        wanted = f"at least {', '.join(needed)}" if needed else "facts"
+        raise ValueError(f"it must have {wanted} by name")
+    for name in facts.keys() & _KINDS.keys():
+        check_value(name, facts[name], _KINDS[name])
+    return facts

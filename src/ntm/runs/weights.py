@@ -1,0 +1,64 @@
+"""Weights in a safetensors file, which may come from anybody.
+
+Nothing is built from a config before its sizes are known to be those of the weights: what a file
+holds bounds the memory that it can take.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor, nn
+
+from ntm.runs.facts import Facts, parse_facts
+
+Weights = dict[str, Tensor]
+
+
+def read_weights(file: Path) -> Weights:
+    """The tensors of a file by name; a ValueError says why there are none."""
+    with _opened(file) as opened:
+        return {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+
+
+def read_facts(file: Path) -> Facts:
+    """What is known about the weights of a run, from the file's metadata."""
+    with _opened(file) as opened:
+        return parse_facts((opened.metadata() or {}).get("ntm", "{}"))
+
+
+def _opened(file: Path) -> Any:
+    try:
+        return safe_open(file, framework="pt")
+    except SafetensorError as error:
+        raise ValueError(f"{file} is not a safetensors file, or it is torn: {error}.") from error
+
+
+def require_fitting(weights: Weights, config: Any, build: Callable[[], nn.Module]) -> None:
+    """Refuse weights unless they have the names and shapes of a network, and one dtype."""
+    # Sizes first: even without values, a network of a billion layers takes forever to build.
+    values = sum(tensor.numel() for tensor in weights.values())
+    sizes = {name: size for name, size in vars(config).items() if isinstance(size, int)}
+    layers = max(size for name, size in sizes.items() if name.endswith("layers"))
+    if max(sizes.values()) > values or layers > len(weights):
+        raise ValueError("config.json is of a far larger network than the weights.")
+    with torch.device("meta"):
+        expected = shapes_of(build().state_dict())
+    found = shapes_of(weights)
+    for name in sorted(expected.keys() | found.keys()):
+        if expected.get(name) != found.get(name):
+            raise ValueError(
+                f"the weights are not of the network in config.json: {name} must be "
+                f"{expected.get(name, 'absent')}, got {found.get(name, 'nothing')}."
+            )
+    kinds = {tensor.dtype for tensor in weights.values()}
+    if len(kinds) > 1 or not all(kind.is_floating_point for kind in kinds):
+        listed = ", ".join(sorted(map(str, kinds)))
+        raise ValueError(f"the weights must have one floating-point dtype, got {listed}.")
+
+
+def shapes_of(weights: Weights) -> dict[str, tuple[int, ...]]:
+    """The shape of every tensor by name."""
+    return {name: tuple(tensor.shape) for name, tensor in weights.items()}
