@@ -65,6 +65,17 @@ SequencesOf<const float*> sequences_at(const float* data, Index sequences, Index
   return {data, sequences * channels, channels};
 }
 
+// The state in which every sequence of a batch starts.
+States<float> starts_of(Network& network, Index sequences) {
+  States<float> starts;
+  learned_state(starts, state_of<const float*>(network.start), network.sizes);
+  for (auto& part : starts.arrays) {
+    const std::vector<float> one = part;
+    for (Index b = 1; b < sequences; ++b) part.insert(part.end(), one.begin(), one.end());
+  }
+  return starts;
+}
+
 std::vector<float>& parameter(Network& network, Index i) {
   const Index weights = Index(network.weights.size());
   return i < weights ? network.weights[i] : network.start[i - weights];
@@ -94,13 +105,13 @@ void trace(Network* network, int steps, int sequences, const std::int64_t* lengt
   const Sizes& sizes = network->sizes;
   const Batch batch = {steps, sequences, lengths, 1};
   std::vector<float> tape(tape_size(steps, sequences, true, sizes));
-  States<float> start;
+  States<float> starts = starts_of(*network, sequences);
   Arrays<float> final = zeros<float>(state_counts(sizes, sequences));
   network->logits.assign(Index(steps) * sequences * sizes.outputs, 0);
   network->record = zeros<float>(record_counts(sizes, Index(steps) * sequences));
   forward<float>(network->logits.data(), state_of<float*>(final), tape.data(), sequences_at(x, sequences, sizes.inputs),
-                 learned_state(start, state_of<const float*>(network->start), sizes),
-                 weights_of<const float*>(network->weights, sizes.layers), true, batch, sizes);
+                 starts.view<const float*>(), weights_of<const float*>(network->weights, sizes.layers), true, batch,
+                 sizes);
   record<float>(record_of(network->record), tape.data(), batch, sizes);
 }
 
