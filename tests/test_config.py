@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from ntm import NTMConfig
+from ntm import NTM, NTMConfig
 from ntm.common.fields import documentation
 from ntm.config import Initialisation
 
@@ -134,3 +134,9 @@ def test_the_defaults_are_the_papers_copy_network() -> None:
 @pytest.mark.parametrize("kind", [NTMConfig, Initialisation])
 def test_every_setting_says_what_it_means(kind: type) -> None:
     assert all(len(text) > 10 for text in documentation(kind).values())
+
+
+def test_the_layers_defaults_are_those_of_the_settings() -> None:
+    net = NTM(9, 8)
+    assert net.config == NTMConfig(9, 8)
+    assert net.initialisation == Initialisation()

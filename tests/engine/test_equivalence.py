@@ -1,6 +1,7 @@
 """The native engine computes what the reference engine computes, for every option of the layer."""
 
 import math
+import os
 import re
 from typing import Any
 
@@ -70,6 +71,10 @@ def test_the_operator_gives_the_bits_of_an_ordinary_call(name: str, dtype: torch
         assert torch.equal(through_operator[result], expected), result
 
 
+# Given, so many other ones are tried.
+CONFIGURATIONS = os.environ.get("NTM_CONFIGURATIONS")
+
+
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
     """Any combination of the options, at sizes below and above the vectors' width."""
@@ -109,7 +114,7 @@ def cases(draw: st.DrawFn) -> Case:
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=int(CONFIGURATIONS or 60), derandomize=CONFIGURATIONS is None)
 @given(case=cases())
 def test_the_engines_agree_on_any_combination(case: Case) -> None:
     require_equal_engines(case)

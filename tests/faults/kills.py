@@ -183,6 +183,7 @@ class Harness:
 
 
 def main(scratch: Path, kills: int, seed: int, names: list[str]) -> None:
+    import ntm.cli
     import ntm.commands.results
     import ntm.figures.gallery
     import ntm.report.collection

@@ -1,5 +1,7 @@
+import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,3 +50,21 @@ def test_garbage_in_the_middle_is_not_passed_over(tmp_path: Path) -> None:
     file.write_text('{"sequences": "1", "bits": 2}\n')
     with pytest.raises(RunError, match="sequences must be an integer, got '1'"):
         read_metrics(file)
+
+
+class NearlyFull(io.FileIO):
+    """A file on a disk that takes a few bytes at a time."""
+
+    def write(self, data: Any) -> int:
+        return super().write(data[:7])
+
+
+def test_a_line_is_written_whole_however_little_the_disk_takes_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "metrics.jsonl"
+    metrics = Metrics(file, 0)
+    metrics._file.close()
+    metrics._file = NearlyFull(file, "ab")
+    for sequences in (10, 20):
+        metrics.write(line(sequences))
+    metrics.close()
+    assert read_metrics(file) == [line(10), line(20)]

@@ -291,10 +291,10 @@ def test_the_chosen_head_is_explained(page: Page) -> None:
     page.get_by_label("read", exact=True).check()
     expect(page.locator(".link")).to_have_count(4)
     for title, parameter in (
-        ("1. Content", "strength"),
-        ("2. Gate", "gate"),
+        ("1. Content", "\u03b2"),
+        ("2. Gate", "g "),
         ("3. Shift", "+1"),
-        ("4. Sharpening", "sharpness"),
+        ("4. Sharpening", "\u03b3"),
     ):
         link = page.locator(".link").filter(has_text=title)
         expect(link.locator(".parameter")).to_contain_text(parameter)

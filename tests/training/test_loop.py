@@ -21,6 +21,7 @@ from ntm.runs import (
     build_model,
     read_metrics,
 )
+from ntm.runs.folder import locked
 from ntm.tasks import TASKS, Batch, Copy, cost_in_bits, register
 from ntm.training import GravesRMSprop, Result, train
 from ntm.training.progress import Silent, Status
@@ -378,3 +379,20 @@ def test_threads_are_set_when_asked_for(small: Small) -> None:
         assert torch.get_num_threads() == 1
     finally:
         torch.set_num_threads(1)
+
+
+def test_of_two_that_begin_in_one_folder_the_second_writes_nothing(
+    small: Small, tmp_path: Path
+) -> None:
+    """The first has the folder, but has not written its settings yet."""
+    with locked(tmp_path / "run"), pytest.raises(RunError, match="another process"):
+        train(small(), tmp_path / "run")
+    assert [path.name for path in (tmp_path / "run").iterdir()] == [".lock"]
+
+
+def test_what_a_killed_writer_left_is_removed(small: Small, tmp_path: Path) -> None:
+    left = tmp_path / "run" / ".model.safetensors.123.tmp"
+    left.parent.mkdir()
+    left.touch()
+    train(small(), tmp_path / "run")
+    assert not left.exists()

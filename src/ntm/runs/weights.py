@@ -4,7 +4,8 @@ Nothing is built from a config before its sizes are known to be those of the wei
 holds bounds the memory that it can take.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,9 @@ from torch import Tensor, nn
 from ntm.runs.facts import Facts, parse_facts
 
 Weights = dict[str, Tensor]
+
+# Floating-point numbers of four bits have that kind as well, and hardly an operation.
+_DTYPES = {torch.float16, torch.bfloat16, torch.float32, torch.float64}
 
 
 def read_weights(file: Path) -> Weights:
@@ -29,9 +33,11 @@ def read_facts(file: Path) -> Facts:
         return parse_facts((opened.metadata() or {}).get("ntm", "{}"))
 
 
-def _opened(file: Path) -> Any:
+@contextmanager
+def _opened(file: Path) -> Iterator[Any]:
     try:
-        return safe_open(file, framework="pt")
+        with safe_open(file, framework="pt") as opened:
+            yield opened
     except SafetensorError as error:
         raise ValueError(f"{file} is not a safetensors file, or it is torn: {error}.") from error
 
@@ -54,7 +60,7 @@ def require_fitting(weights: Weights, config: Any, build: Callable[[], nn.Module
                 f"{expected.get(name, 'absent')}, got {found.get(name, 'nothing')}."
             )
     kinds = {tensor.dtype for tensor in weights.values()}
-    if len(kinds) > 1 or not all(kind.is_floating_point for kind in kinds):
+    if len(kinds) > 1 or not kinds <= _DTYPES:
         listed = ", ".join(sorted(map(str, kinds)))
         raise ValueError(f"the weights must have one floating-point dtype, got {listed}.")
 

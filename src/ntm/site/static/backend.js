@@ -39,6 +39,7 @@ export class Backend {
   constructor(catalogue) {
     this.catalogue = catalogue;
     this.machine = startMachine();
+    this.hasTraced = new Promise((resolve) => (this.onTrace = resolve));
     for (const network of catalogue.networks) network.stream = catalogue.streams.weights[1];
   }
 
@@ -104,7 +105,9 @@ export class Backend {
     const title = `${network.title}, ${sizesInWords(problem, facts)}`;
     const about = { title, hint: facts.look_for || null, model: network.model };
     this.#requireRoom(network.config, problem, this.taskOf(network), locations);
-    return this.machine("trace", { network, facts, problem, locations, about });
+    const trace = await this.machine("trace", { network, facts, problem, locations, about });
+    this.onTrace();
+    return trace;
   }
 
   /** Refuse what would be too large to show. */

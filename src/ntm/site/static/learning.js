@@ -14,7 +14,8 @@ import { Generator } from "./random.js";
 import { atSizes, makeTask, sampleProblems } from "./tasks.js";
 import { writeSafetensors } from "./weights.js";
 
-const SOLVED = 0.1; // bits, over the sequences of one report
+const SOLVED = 0.1; // bits, in this many reports one after the other: a curve has spikes
+const SOLVED_REPORTS = 5;
 const CHART_EVERY = 150; // milliseconds
 const EXAMPLE_SEED = 7;
 // Of every size that a problem has, in training; larger ones are cut.
@@ -135,8 +136,9 @@ class Learning {
     if (!this.isBusy) return;
     this.progress = progress;
     this.points.push(...points);
-    const below = points.find(([, bits]) => bits < SOLVED);
-    if (below && !this.solved) this.solved = { sequences: below[0], seconds: progress.seconds };
+    const last = this.points.slice(-SOLVED_REPORTS);
+    const isSolved = last.length === SOLVED_REPORTS && last.every(([, bits]) => bits < SOLVED);
+    if (isSolved) this.solved ??= { sequences: last.at(-1)[0], seconds: progress.seconds };
     this.showFigures();
     if (picture) this.showPicture(readTrace(picture));
     if (progress.done || performance.now() - this.drawnAt > CHART_EVERY) this.drawChart();

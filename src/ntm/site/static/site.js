@@ -7,11 +7,14 @@ import { acceptFiles } from "./dropping.js";
 import { startGallery } from "./gallery.js";
 import { startLearning } from "./learning.js";
 
+const PATIENCE = 5000; // milliseconds
+
 async function begin() {
   const backend = await Backend.open();
   acceptFiles(backend);
   await startViews(backend, { play: startPlay, train: startLearning, gallery: startGallery });
-  // After the first picture: the whole site is kept for when there is no connection.
+  // The whole site is kept for when there is no connection; that must not delay the first picture.
+  await Promise.race([backend.hasTraced, new Promise((done) => setTimeout(done, PATIENCE))]);
   navigator.serviceWorker?.register("offline.js").catch(() => null);
 }
 
