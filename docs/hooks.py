@@ -32,7 +32,7 @@ FRAME = f"""
 <iframe src="{BROWSER_EDITION}/index.html" title="A Neural Turing Machine in this page"
  loading="lazy" style="width: 100%; height: 44rem; border: 1px solid #8888"></iframe>
 
-[Open it in a page of its own]({BROWSER_EDITION}/index.html){{ target=_blank }}
+<a href="{BROWSER_EDITION}/index.html">Open it in a page of its own</a>
 """
 
 

@@ -56,6 +56,8 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     first = (tmp_path / "index.html").read_text()
     assert "See it in a minute" in first
+    assert '<iframe src="try/index.html"' in first
+    assert (tmp_path / "try" / "index.html").exists()
     assert "(time, batch, input_size)" in (tmp_path / "api" / "ntm" / "index.html").read_text()
     assert "--memory-locations" in (tmp_path / "commands" / "index.html").read_text()
     assert (tmp_path / "results" / "figures" / "figure-03-copy-learning-curves.svg").exists()
