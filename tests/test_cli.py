@@ -7,12 +7,13 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.commands.calls import exit_code
 
+from ntm import __version__
 from ntm.cli import main
 from ntm.models import MODELS
 from ntm.runs import Run, read_metrics
@@ -107,6 +108,11 @@ def test_an_existing_run_is_refused_and_can_be_made_longer(tmp_path: Path) -> No
     assert longer.returncode == 0, longer.stderr
     assert "from sequence 40 to 80" in longer.stdout
     assert Run(folder).settings.training.sequences == 80
+    again = ntm("train", "--run", folder, "--resume")
+    assert again.returncode == 0, again.stderr
+    last = again.stdout.splitlines()[-1]
+    assert last.startswith("Finished already after 80 sequences")
+    assert last.endswith("or train for longer: --resume --sequences 160")
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -204,9 +210,16 @@ def test_starting_costs_no_module_that_is_not_needed(tmp_path: Path) -> None:
     assert not loaded & {"rich", "matplotlib", "ray", "fastapi", "torch._dynamo", "sympy"}
 
 
+def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(lambda: main(["--version"])) == 0
+    assert capsys.readouterr().out == f"ntm {__version__}\n"
+
+
 def test_help_lists_the_commands() -> None:
     done = ntm("--help")
     assert done.returncode == 0
+    bare = ntm()
+    assert (bare.returncode, bare.stdout, bare.stderr) == (0, done.stdout, "")
     for command in ("train", "eval", "params", "info", "demo"):
         assert re.search(rf"^ +{command} ", done.stdout, re.MULTILINE)
     for name in (*TASKS, *MODELS):
@@ -232,47 +245,6 @@ def test_settings_are_listed_with_their_documentation(capsys: pytest.CaptureFixt
     assert re.search(r"^model\.shifts +0,1 +The integer rotations", listed, re.MULTILINE)
     assert re.search(r"^training\.stop_when_solved +false +Stop early", listed, re.MULTILINE)
     assert "input_size" not in listed
-
-
-Arguments = list[str]
-WRONG_CALLS: dict[str, tuple[Arguments, str]] = {
-    "task": (["train", "coppy"], "did you mean 'copy'"),
-    "no task": (["train"], "Name a task"),
-    "model": (["train", "copy", "--model", "lsmt"], "did you mean 'lstm'"),
-    "command": (["trian"], "did you mean 'train'"),
-    "no command": ([], "COMMAND"),
-    "option": (["train", "copy", "--sed", "1"], "--sed"),
-    "number": (["eval", "x", "--sequences", "many"], "--sequences"),
-    "setting": (["train", "copy", "--set", "training.sed=1"], "did you mean 'seed'"),
-    "section": (["train", "copy", "--set", "trainin.seed=1"], "did you mean 'training'"),
-    "value": (["train", "copy", "--set", "task.bits=x"], "task.bits must be an integer"),
-    "no value": (["train", "copy", "--set", "task.bits"], "SECTION.KEY=VALUE"),
-    "bounds": (["train", "copy", "--seed", "-1"], "at least 0"),
-    "engine": (["train", "copy", "--engine", "warp"], "'auto' or 'native' or 'reference'"),
-    "folder": (["eval", "nowhere"], "nowhere is not a run folder"),
-    "resume": (["train", "--run", "nowhere", "--resume"], "nowhere is not a run folder"),
-}
-
-
-@pytest.mark.parametrize("name", WRONG_CALLS)
-def test_a_wrong_call_gets_one_sentence(
-    name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    arguments, message = WRONG_CALLS[name]
-    assert exit_code(lambda: main(arguments)) == 2
-    out, errors = capsys.readouterr()
-    assert out == ""
-    assert message in errors
-    assert errors.count("\n") == 1
-    assert list(tmp_path.iterdir()) == []
-
-
-def exit_code(call: Callable[[], int]) -> object:
-    try:
-        return call()
-    except SystemExit as stop:
-        return stop.code
 
 
 @pytest.mark.parametrize(

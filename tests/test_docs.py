@@ -18,7 +18,7 @@ from ntm.report.tables import cost, share
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 README = (ROOT / "README.md").read_text()
-DOCUMENTS = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 RECORDS = Results(ROOT / "results").records()
 
 
@@ -38,6 +38,20 @@ def test_the_page_on_pytorch_runs() -> None:
     exec(compile(python_blocks(DOCS / "torch.md"), "torch.md", "exec"), program)
     assert program["features"].dtype == torch.bfloat16
     assert program["logits"].shape == (50, 2, 8)
+
+
+def test_the_program_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    program: dict[str, Any] = {}
+    exec(compile(python_blocks(ROOT / "README.md"), "README.md", "exec"), program)
+    assert program["trace"].memory is None
+    assert (tmp_path / "my-network" / "config.json").exists()
+
+
+def test_the_programs_on_the_studio_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile(python_blocks(DOCS / "studio.md"), "studio.md", "exec"), {})
+    assert (tmp_path / "untrained.npz").exists()
 
 
 def commands(text: str) -> list[list[str]]:
@@ -125,7 +139,7 @@ def test_the_results_in_the_readme_are_the_published_ones(row: str, task: str) -
         reading = published.final_cost(task, model)
         assert reading is not None
         assert is_rounded(text, round(reading.bits, 3)), (text, reading)
-    for cell, model in zip(ours, ("ntm-ff", "ntm-lstm"), strict=True):
+    for cell, model in zip(ours, ("ntm-ff", "ntm-lstm", "lstm"), strict=True):
         records = runs(task, model)
         costs = [cost(record) for record in records]
         said = re.match(
@@ -145,7 +159,9 @@ def test_the_results_in_the_readme_are_the_published_ones(row: str, task: str) -
 
 
 def test_long_copies_in_the_readme_are_the_published_ones() -> None:
-    _, *cells = quoted("copy, length 120 without a wrong bit")
+    _, *cells, baseline = quoted("copy, length 120 without a wrong bit")
+    assert baseline == "none"
+    assert {share(record, {"length": 120}) for record in runs("copy", "lstm")} == {0.0}
     for cell, model in zip(cells, ("ntm-ff", "ntm-lstm"), strict=True):
         shares = sorted(share(record, {"length": 120}) for record in runs("copy", model))
         worse = [f"{value:.1%}" for value in shares if value < 0.99]
@@ -156,14 +172,16 @@ def test_long_copies_in_the_readme_are_the_published_ones() -> None:
 
 
 def test_recall_of_more_items_in_the_readme_is_the_published_one() -> None:
-    paper, ours, _ = quoted("associative recall, 10 / 15 / 20 items")
-    records = runs("associative-recall", "ntm-ff")
+    paper, *ours, _ = quoted("associative recall, 10 / 15 / 20 items")
     for place, items in enumerate((10, 15, 20)):
         reading = published.cost_of_case("associative-recall", "ntm-ff", {"items": items})
-        middle = statistics.median(cost(record, {"items": items}) for record in records)
         assert reading is not None
         assert is_rounded(re.findall(r"[\d.]+", paper)[place], reading.bits)
-        assert is_rounded(re.findall(r"[\d.]+", ours)[place], middle)
+        for cell, model in zip(ours, ("ntm-ff", "ntm-lstm"), strict=True):
+            records = runs("associative-recall", model)
+            middle = statistics.median(cost(record, {"items": items}) for record in records)
+            assert is_rounded(re.findall(r"[\d.]+", cell)[place], middle)
+            assert f"median of {len(records)} seeds" in cell
 
 
 def test_lengths_and_batches_in_the_reproduction_guide_are_those_of_the_settings() -> None:

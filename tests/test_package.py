@@ -75,3 +75,11 @@ def test_a_value_prints_in_one_line_without_its_numbers(name: str) -> None:
     assert told in text
     assert len(text) < limit
     assert not re.search(r"\n|tensor\(|array\(", text)
+
+
+def test_the_version_is_the_same_wherever_it_is_told() -> None:
+    root = Path(__file__).parents[1]
+    newest = re.search(r"^## \[([\d.]+)\]", (root / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert newest is not None
+    assert newest[1] == ntm.__version__
+    assert f"\nversion: {ntm.__version__}\n" in (root / "CITATION.cff").read_text()

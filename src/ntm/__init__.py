@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ntm.trace import Trace
 
 __all__ = ["NTM", "LSTMBaseline", "LSTMConfig", "NTMConfig", "State", "Trace", "__version__"]
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 _NAMES = {
     "ntm.layer": ("NTM",),

@@ -1,7 +1,6 @@
 """What may be passed to the layer; anything else is refused in a sentence."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -10,6 +9,12 @@ from torch.nn.utils.rnn import PackedSequence
 from ntm.cell import State
 from ntm.config import SHARPENING_EPSILON, NTMConfig
 from ntm.engine import native, transforms
+
+_WIDE_ENOUGH = {
+    dtype
+    for dtype in (torch.bfloat16, torch.float16, torch.float32, torch.float64)
+    if torch.finfo(dtype).tiny <= SHARPENING_EPSILON
+}
 
 
 def require_positive(name: str, value: object) -> None:
@@ -27,8 +32,7 @@ def checked_limit(name: str, value: object) -> float:
 
 def refuse_tracing() -> None:
     """Not under torch.jit.trace, which would record one run and its sizes as constants."""
-    jit: Any = torch.jit  # has no type annotations
-    if jit.is_tracing():
+    if transforms.traced():
         raise RuntimeError(
             "torch.jit.trace would fix the number of steps and sequences without a word. Use "
             "torch.export.export(net, (x,)), or torch.onnx.export(net, (x,), dynamo=True)."
@@ -37,7 +41,7 @@ def refuse_tracing() -> None:
 
 def require_range(dtype: torch.dtype) -> None:
     """A dtype that can hold the epsilons of equations 6 and 9; float16 rounds them to zero."""
-    if torch.finfo(dtype).tiny > SHARPENING_EPSILON:
+    if dtype not in _WIDE_ENOUGH:
         raise TypeError(
             f"The network's parameters must be float32, float64 or bfloat16, got {dtype}, whose "
             f"range is too small for the addressing. Convert it with net.to(dtype)."
@@ -50,14 +54,14 @@ def require_input(x: object, input_size: int, batch_first: bool, like: Tensor) -
         _require_packed(x, input_size)
         _require_same_kind("x", x.data, like)
         return
-    axes = "(batch, time, {})" if batch_first else "(time, batch, {})"
-    expected = axes.format(input_size)
+    axes = "batch, time" if batch_first else "time, batch"
     if not isinstance(x, Tensor):
-        raise TypeError(f"x must be a tensor {expected}, got {type(x).__name__}.")
-    if x.dim() not in {2, 3} or x.shape[-1] != input_size or 0 in x.shape:
+        raise TypeError(f"x must be a tensor ({axes}, {input_size}), got {type(x).__name__}.")
+    shape = x.shape
+    if len(shape) not in {2, 3} or shape[-1] != input_size or 0 in shape:
         raise ValueError(
-            f"x must have the shape {expected}, at least one step and one sequence; got "
-            f"{tuple(x.shape)}. One sequence alone may be (time, {input_size})."
+            f"x must have the shape ({axes}, {input_size}), at least one step and one sequence; "
+            f"got {tuple(shape)}. One sequence alone may be (time, {input_size})."
         )
     _require_same_kind("x", x, like)
 

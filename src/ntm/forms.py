@@ -13,6 +13,8 @@ from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
 from torch.utils._pytree import tree_map_only
 
+from ntm.engine import transforms
+
 Sequences = Tensor | PackedSequence
 Lengths = Tensor | Sequence[int] | None
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -65,7 +67,7 @@ def in_own_precision(method: Method) -> Method:
 
     @functools.wraps(method)
     def wrapped(net: torch.nn.Module, x: Any, state: Any = None, *rest: Any, **named: Any) -> Any:
-        device = _autocast_device(x)
+        device = _autocast_device(x) if transforms.autocasts() else None
         if device is None:
             return method(net, x, state, *rest, **named)
         dtype = next(net.parameters()).dtype

@@ -70,20 +70,20 @@ struct Call {
 template <typename T>
 void call() {
   const Call c;
-  const Counts weight_sizes = weight_counts(c.sizes), state_sizes = state_counts(c.sizes, c.sequences);
-  Arrays<T> weights = take_all<T>(weight_sizes), start = take_all<T>(state_sizes);
+  const Counts weight_sizes = weight_counts(c.sizes), part_sizes = state_counts(c.sizes, c.sequences);
+  Arrays<T> weights = take_all<T>(weight_sizes), start = take_all<T>(part_sizes);
   const std::vector<T> x = take<T>(c.rows * c.sizes.inputs), dlogits = take<T>(c.rows * c.sizes.outputs);
-  Arrays<T> dfinal = take_all<T>(state_sizes);
-  Arrays<T> final = zeros<T>(state_sizes), dweights = zeros<T>(weight_sizes), dstart = zeros<T>(state_sizes);
+  Arrays<T> dfinal = take_all<T>(part_sizes);
+  Arrays<T> final = zeros<T>(part_sizes), dweights = zeros<T>(weight_sizes), dstart = zeros<T>(part_sizes);
   Arrays<T> a = zeros<T>(record_counts(c.sizes, c.rows));
-  std::vector<T> tape(tape_size(c.sizes, c.steps, c.sequences, true)), logits(c.rows * c.sizes.outputs), dx(x.size());
+  std::vector<T> tape(tape_size(c.steps, c.sequences, true, c.sizes)), logits(c.rows * c.sizes.outputs), dx(x.size());
 
   const Weights<T> maps = weights_of<const T*>(weights, c.sizes.layers);
-  forward<T>(c.sizes, c.batch, maps, {x.data(), c.sequences * c.sizes.inputs, c.sizes.inputs},
-             state_of<const T*>(start), true, tape.data(), logits.data(), state_of<T*>(final));
-  record<T>(c.sizes, c.batch, tape.data(), record_of(a));
-  backward<T>(c.sizes, c.batch, maps, tape.data(), dlogits.data(), state_of<const T*>(dfinal), dx.data(),
-              weights_of<T*>(dweights, c.sizes.layers), state_of<T*>(dstart));
+  forward<T>(logits.data(), state_of<T*>(final), tape.data(), {x.data(), c.sequences * c.sizes.inputs, c.sizes.inputs},
+             state_of<const T*>(start), maps, true, c.batch, c.sizes);
+  record<T>(record_of(a), tape.data(), c.batch, c.sizes);
+  backward<T>(dx.data(), weights_of<T*>(dweights, c.sizes.layers), state_of<T*>(dstart), dlogits.data(),
+              state_of<const T*>(dfinal), tape.data(), maps, c.batch, c.sizes);
   give(logits);
   for (const auto* arrays : {&final, &a}) give_all(*arrays);
   give(dx);
@@ -102,15 +102,15 @@ void train() {
   const std::vector<T> x = take<T>(c.rows * c.sizes.inputs), targets = take<T>(c.rows * c.sizes.outputs);
   const std::vector<T> mask = take<T>(c.rows);
   Arrays<T> dweights = zeros<T>(weight_sizes), dstart = zeros<T>(start_sizes);
-  Gradients<T> gradients(c.sizes, weights_of<const T*>(weights, c.sizes.layers),
-                         weights_of<T*>(dweights, c.sizes.layers), state_of<const T*>(start), state_of<T*>(dstart));
+  Gradients<T> gradients(weights_of<T*>(dweights, c.sizes.layers), state_of<T*>(dstart),
+                         weights_of<const T*>(weights, c.sizes.layers), state_of<const T*>(start), c.sizes);
   std::vector<double> nats;
   Arrays<T> squares[2] = {zeros<T>(weight_sizes), zeros<T>(start_sizes)}, means[2] = {squares[0], squares[1]};
   Arrays<T> deltas[2] = {squares[0], squares[1]};
   for (Index update = 0; update < updates; ++update) {
-    nats.push_back(gradients.compute(c.batch, {x.data(), c.sequences * c.sizes.inputs, c.sizes.inputs},
+    nats.push_back(gradients.compute({x.data(), c.sequences * c.sizes.inputs, c.sizes.inputs},
                                      {targets.data(), c.sequences * c.sizes.outputs, c.sizes.outputs},
-                                     {mask.data(), c.sequences, 1}));
+                                     {mask.data(), c.sequences, 1}, c.batch));
     for (const Index kind : {0, 1}) {
       Arrays<T>&parameters = kind ? start : weights, &slopes = kind ? dstart : dweights;
       for (std::size_t i = 0; i < parameters.size(); ++i)

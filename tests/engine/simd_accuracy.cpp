@@ -26,7 +26,7 @@ template <typename T>
 long double units_off(T found, long double exact) {
   const T rounded = std::abs(T(exact));
   const T unit = std::nextafter(rounded, std::numeric_limits<T>::infinity()) - rounded;
-  return std::abs((long double)(found) - exact) / unit;
+  return std::abs((long double)(found)-exact) / unit;
 }
 
 template <typename T, typename Exact>
@@ -73,7 +73,8 @@ template <typename T>
 bool special_values_hold() {
   using Limits = std::numeric_limits<T>;
   const T infinity = Limits::infinity(), largest = Limits::max();
-  bool hold = at<T>(exp<T>, 0) == 1 && at<T>(log<T>, 1) == 0 && at<T>(tanh<T>, 0) == 0 && at<T>(sigmoid<T>, 0) == T(0.5);
+  bool hold =
+      at<T>(exp<T>, 0) == 1 && at<T>(log<T>, 1) == 0 && at<T>(tanh<T>, 0) == 0 && at<T>(sigmoid<T>, 0) == T(0.5);
   for (T far : {largest, infinity}) {
     hold &= at<T>(exp<T>, -far) == 0 && at<T>(exp<T>, far) < infinity && at<T>(exp<T>, far) > largest / 4;
     hold &= at<T>(tanh<T>, far) == 1 && at<T>(tanh<T>, -far) == -1;

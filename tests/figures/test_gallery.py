@@ -117,7 +117,7 @@ def test_a_run_that_has_not_reported_yet_is_missing(tmp_path: Path) -> None:
     outcomes = {
         o.figure.number: o for o in gallery.draw_figures([folder], tmp_path / "out", ["png"])
     }
-    assert outcomes[3].lacking == ("the runs of copy have no metrics yet: train them longer",)
+    assert outcomes[3].lacking == ("the runs of copy have no learning curve: ntm train copy",)
     assert "does not exist yet" in outcomes[6].lacking[0]
 
 

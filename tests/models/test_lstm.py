@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from ntm.models.lstm import LSTMBaseline, LSTMConfig, LSTMState
+from ntm.paper import paper_settings
+from ntm.runs import Settings, build_model
 
 
 def make(layers: int = 3, **options: object) -> LSTMBaseline:
@@ -200,3 +202,21 @@ def test_wrong_arguments_are_refused_by_name() -> None:
         net(x, LSTMState(good.hidden.float(), good.cell))
     with pytest.raises(ValueError, match="batch_size"):
         net.initial_state(0)
+
+
+def test_the_forget_gates_begin_as_asked_and_all_else_as_without() -> None:
+    """A layer's gates are those of `slow`: input, forget, candidate, output."""
+    torch.manual_seed(3)
+    plain = LSTMBaseline(3, 2, hidden_size=5)
+    torch.manual_seed(3)
+    remembering = LSTMBaseline(3, 2, hidden_size=5, forget_bias=1.5)
+    for layer in plain.layers:
+        layer.weight_ih_l0.data[5:10, 3] += 1.5
+    for (name, left), right in zip(plain.named_parameters(), remembering.parameters(), strict=True):
+        assert torch.equal(left, right), name
+
+
+def test_a_run_builds_its_network_with_the_forget_bias_of_its_settings() -> None:
+    chosen = paper_settings("copy", "lstm").with_text({"initialisation.forget_bias": "1"})
+    again = Settings.from_json(chosen.to_json())
+    assert build_model(again).initialisation.forget_bias == 1.0

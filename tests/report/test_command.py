@@ -1,5 +1,8 @@
 """`ntm reproduce` and `ntm results`, as they are typed."""
 
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -44,8 +47,8 @@ def test_a_reproduction_of_runs_that_are_there(
         (["reproduce", "--workers", "0"], "--workers must be at least 1; got 0."),
         (["reproduce", "--tasks", "copi"], "copy"),
         (["reproduce", "--models", "gru"], "ntm-ff"),
-        (["reproduce", "--runs", "nowhere"], "nowhere is not a run folder"),
-        (["results", "nowhere"], "nowhere is not a run folder"),
+        (["reproduce", "--runs", "nowhere"], "There is no folder nowhere."),
+        (["results", "nowhere"], "There is no folder nowhere."),
         (["results", "--sequences", "0"], "--sequences must be at least 1; got 0."),
     ],
 )
@@ -57,3 +60,18 @@ def test_wrong_calls_are_one_sentence(
     assert said in captured.err
     assert captured.err.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_an_interrupted_reproduction_says_how_to_go_on(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "ntm", "reproduce", "--out", str(tmp_path / "out")]
+    command += ["--tasks", "copy", "--models", "ntm-ff", "--workers", "1"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert "train" in process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors.splitlines()[-1] == (
+        f"ntm: Interrupted. Nothing in {tmp_path / 'out'} is lost: the same command goes on where "
+        f"this one was."
+    )

@@ -1,10 +1,12 @@
 """Tables made from records with known numbers."""
 
+from dataclasses import replace
+
 import pytest
 from tests.report.examples import made_up_record
 
 from ntm.common.text import bits_text, percent, spread
-from ntm.paper import experiment_of, experiments
+from ntm.paper import experiment_of, experiments, paper_settings
 from ntm.report import tables
 from ntm.report.goals import goals_table
 from ntm.report.groups import grouped
@@ -146,10 +148,8 @@ def test_heads_over_seeds() -> None:
 def test_settings_of_every_kind_of_network() -> None:
     records = [made_up_record(model=model) for model in ("ntm-lstm", "lstm")]
     table = tables.settings_table(grouped(records, "copy"))
-    (recall,) = grouped(
-        [made_up_record(task="associative-recall", model="lstm")], "associative-recall"
-    )
-    plain = tables.settings_table([recall])
+    as_published = replace(records[1], settings=paper_settings("copy", "lstm"))
+    plain = tables.settings_table(grouped([as_published], "copy"))
     assert row(plain, 0)["departures from the paper's settings"] == "none"
     assert row(table, 0)["sizes"] == "controller 100, memory 128 x 20, 1 + 1 heads"
     assert "`optimiser.halve_every=" in row(table, 0)["departures from the paper's settings"]

@@ -64,8 +64,11 @@ def test_the_seed_decides_the_weights_and_nothing_else_does(small: Small) -> Non
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FolderError, match="is not a run folder"):
         Run(tmp_path)
-    with pytest.raises(FolderError, match="is not a run folder"):
+    with pytest.raises(FolderError, match=r"There is no folder .*nowhere"):
         Run(tmp_path / "nowhere")
+    (tmp_path / "file").touch()
+    with pytest.raises(FolderError, match="file is not a folder"):
+        Run(tmp_path / "file")
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def test_settings_of_a_section_change_together() -> None:
         ("training.sed", "1", "did you mean 'seed'"),
         ("trainin.seed", "1", "did you mean 'training'"),
         ("task.lenght", "1", "Known: bits"),
-        ("seed", "1", "There is no section of settings called 'seed'"),
+        ("seed", "1", "such as training[.]seed; got 'seed'"),
         ("training", "1", r"section\.key"),
         ("training.seed", "one", "an integer of at least 0"),
         ("training.seed", "1.5", "an integer of at least 0"),

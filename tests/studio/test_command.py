@@ -103,7 +103,7 @@ def test_the_studio_wants_a_folder_of_runs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["studio", str(tmp_path / "nowhere"), "--no-browser"]) == 2
-    assert "is not a folder" in capsys.readouterr().err
+    assert "There is no folder" in capsys.readouterr().err
     make_run(tmp_path / "copying")
     assert main(["studio", str(tmp_path / "copying"), "--no-browser"]) == 2
     assert "give the folder that it is in" in capsys.readouterr().err

@@ -291,10 +291,10 @@ def test_the_chosen_head_is_explained(page: Page) -> None:
     page.get_by_label("read", exact=True).check()
     expect(page.locator(".link")).to_have_count(4)
     for title, parameter in (
-        ("1. Content", "strength"),
-        ("2. Gate", "gate"),
+        ("1. Content", "\u03b2"),
+        ("2. Gate", "g "),
         ("3. Shift", "+1"),
-        ("4. Sharpening", "sharpness"),
+        ("4. Sharpening", "\u03b3"),
     ):
         link = page.locator(".link").filter(has_text=title)
         expect(link.locator(".parameter")).to_contain_text(parameter)
@@ -399,8 +399,12 @@ def test_the_shared_file_opens_offline(
 ) -> None:
     play(page)
     pattern = lengthen(page, 3)
+    expect(page.locator(".readout")).to_contain_text("of 7")
+    page.get_by_label("Step", exact=True).fill("4")
+    page.get_by_label("read", exact=True).check()
+    page.locator("#share summary").click()
     with page.expect_download() as download:
-        page.get_by_role("button", name="Share").click()
+        page.get_by_role("button", name="Save as a file").click()
     file = tmp_path / "shared.html"
     download.value.save_as(file)
     with browser.new_context() as context:
@@ -412,8 +416,10 @@ def test_the_shared_file_opens_offline(
         alone.on("request", lambda request: asked.append(request.url))
         alone.goto(file.as_uri())
         shows(alone, layer_answer(folder, pattern))
+        expect(alone.locator(".readout")).to_have_text("step 5 of 7")
+        expect(alone.get_by_label("read", exact=True)).to_be_checked()
         alone.keyboard.press("ArrowRight")
-        expect(alone.locator(".readout")).to_have_text("step 2 of 7")
+        expect(alone.locator(".readout")).to_have_text("step 6 of 7")
         assert asked == [file.as_uri()]
         assert not complaints
 

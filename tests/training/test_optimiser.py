@@ -6,6 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from ntm.training import GravesRMSprop
 
@@ -199,3 +200,22 @@ def test_the_fused_update_needs_one_group_and_all_gradients() -> None:
         GravesRMSprop([{"params": [one]}, {"params": [other]}]).fused_update()
     with pytest.raises(ValueError, match="needs a gradient of every parameter"):
         GravesRMSprop([one]).fused_update()
+
+
+def test_hooks_and_the_profiler_see_a_step() -> None:
+    parameter = torch.nn.Parameter(torch.ones(3))
+    optimiser = GravesRMSprop([parameter])
+    seen: list[str] = []
+    optimiser.register_step_pre_hook(lambda *_: seen.append("before"))
+    optimiser.register_step_post_hook(lambda *_: seen.append("after"))
+    everywhere = register_optimizer_step_post_hook(lambda *_: seen.append("everywhere"))
+    parameter.grad = torch.ones(3)
+    optimiser.step()
+    everywhere.remove()
+    assert seen == ["before", "after", "everywhere"]
+
+    plain = GravesRMSprop([parameter])
+    with torch.profiler.profile() as profile:
+        plain.step()
+    names = {event.key for event in profile.key_averages()}
+    assert "Optimizer.step#GravesRMSprop.step" in names

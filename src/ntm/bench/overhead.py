@@ -65,7 +65,7 @@ def kernel_clock() -> Iterator[KernelClock]:
             return lambda *arguments: _TimedObject(clock, original(*arguments))
         return clock.timed(original)
 
-    native.function = watched
+    native.function = watched  # type: ignore[assignment]
     try:
         yield clock
     finally:

@@ -14,7 +14,7 @@ HELP = "What the heads of a trained network do"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `ntm analyse`."""
-    add_sequences(parser, "run folder of a network with memory", 200)
+    add_sequences(parser, 200)
     add_json(parser)
 
 
@@ -23,9 +23,9 @@ def run(options: argparse.Namespace) -> int:
     from ntm.evaluation import evaluate
     from ntm.evaluation.heads import analysis_of, record
     from ntm.evaluation.report import as_text
-    from ntm.runs import Run
+    from ntm.pretrained.runs import open_run
 
-    run = Run(options.run)
+    run = open_run(options.run)
     task, (model, facts) = run.settings.task, run.load_model()
     with reading_arguments():
         recording = record(model, task, options.sequences, options.seed)

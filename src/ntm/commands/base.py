@@ -3,12 +3,17 @@
 import argparse
 import importlib
 import json
+import math
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ntm.common.fields import as_text
+
+if TYPE_CHECKING:
+    from ntm.models import Model
+    from ntm.tasks import Task
 
 AXES = ("length", "repeats", "items")
 
@@ -31,10 +36,10 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print nothing but JSON")
 
 
-def add_sequences(parser: argparse.ArgumentParser, run: str, sequences: int) -> None:
-    """A run, and how many fresh sequences it is given."""
+def add_sequences(parser: argparse.ArgumentParser, sequences: int) -> None:
+    """A network, and how many fresh sequences it is given."""
     add = parser.add_argument
-    add("run", type=Path, metavar="DIR", help=run)
+    add("run", metavar="NET", help="run folder, or pretrained network such as copy-ff")
     add("--sequences", type=int, default=sequences, help=f"how many (default: {sequences})")
     add("--seed", type=int, default=1, help="decides the sequences (default: 1)")
 
@@ -53,6 +58,22 @@ def axes_given(options: argparse.Namespace) -> dict[str, int]:
     """The sizes that were given."""
     given = {axis: getattr(options, axis) for axis in AXES}
     return {axis: value for axis, value in given.items() if value is not None}
+
+
+def enlarged_for(task: "Task", model: "Model", options: argparse.Namespace) -> "Model":
+    """The network with the memory that was asked for; a problem that outgrows it gets a note."""
+    from ntm.evaluation import enlarged
+
+    model = enlarged(model, options.memory_locations)
+    locations = getattr(model.config, "memory_locations", math.inf)
+    for axis, size in axes_given(options).items():
+        if axis != "repeats" and size > max(locations, task.trained_range(axis)[1]):
+            print(
+                f"Note: --{axis} {size} is more than the {locations} locations of the memory; "
+                f"--memory-locations {1 << size.bit_length()} enlarges it.",
+                file=sys.stderr,
+            )
+    return model
 
 
 def require_at_least_one(**options: int | None) -> None:

@@ -7,6 +7,7 @@ from ntm.commands.base import (
     add_json,
     add_sequences,
     axes_given,
+    enlarged_for,
     print_facts,
     reading_arguments,
     require_at_least_one,
@@ -17,7 +18,7 @@ HELP = "Measure a trained network on fresh sequences"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `ntm eval`."""
-    add_sequences(parser, "run folder", 1000)
+    add_sequences(parser, 1000)
     text = "sequences to run at a time (default: 100)"
     parser.add_argument("--batch-size", type=int, default=100, help=text)
     add_axes(parser)
@@ -31,16 +32,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print what the network costs."""
-    from ntm.evaluation import enlarged, evaluate
-    from ntm.runs import Run
+    from ntm.evaluation import evaluate
+    from ntm.pretrained.runs import open_run
 
-    run = Run(options.run)
+    run = open_run(options.run)
     axes = axes_given(options)
     require_at_least_one(sequences=options.sequences, batch_size=options.batch_size)
     model, facts = run.load_model(options.weights)
     with reading_arguments():
         task = run.settings.task.at(**axes)
-        model = enlarged(model, options.memory_locations)
+        model = enlarged_for(run.settings.task, model, options)
     evaluation = evaluate(model, task, options.sequences, options.seed, options.batch_size)
     answer = {"task": task.name, "model": run.settings.model_name, **axes}
     if options.memory_locations is not None:

@@ -1,4 +1,4 @@
-"""ntm figures: the paper's figures, from your runs."""
+"""ntm figures: the paper's figures, from your runs or packaged networks."""
 
 import argparse
 from pathlib import Path
@@ -12,7 +12,8 @@ HELP = "The paper's figures, from your runs"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `ntm figures`."""
     add = parser.add_argument
-    add("runs", type=Path, nargs="+", metavar="DIR", help="run folder, or a folder of them")
+    text = "run folder, folder of runs, or pretrained network such as copy-ff"
+    add("runs", nargs="+", metavar="NET", help=text)
     add("--out", type=Path, required=True, metavar="DIR", help="folder for the figures")
     add("--format", action="append", choices=("png", "svg", "pdf"), help="default: png and svg")
 

@@ -3,6 +3,8 @@
 import argparse
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
 
     wanted = _wanted(options)
     started = time.monotonic()
-    with ProgressDisplay(sys.stdout, every=15) as display:
+    with _saying_how_to_go_on(options.out), ProgressDisplay(sys.stdout, every=15) as display:
         results, failures = reproduce(
             wanted,
             options.out,
@@ -60,6 +62,16 @@ def run(options: argparse.Namespace) -> int:
         )
     print(f"Done in {duration(time.monotonic() - started)}. The report: {results.report}")
     return 1 if failures else 0
+
+
+@contextmanager
+def _saying_how_to_go_on(out: Path) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        raise KeyboardInterrupt(
+            f"Interrupted. Nothing in {out} is lost: the same command goes on where this one was."
+        ) from stop
 
 
 def _wanted(options: argparse.Namespace) -> list["Settings"]:

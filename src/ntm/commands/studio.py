@@ -27,14 +27,15 @@ def _port(text: str) -> int:
 def run(options: argparse.Namespace) -> int:
     """Serve the studio until it is interrupted."""
     from ntm.runs import FolderError, Run
+    from ntm.runs.folder import require_folder
 
     folder: Path = options.folder or Path("runs")
     view = ""
     if folder.is_file():
         _require_trace(folder)
         folder, view = folder.absolute().parent, f"play/trace:{folder.name}"
-    if options.folder and not folder.is_dir():
-        raise FolderError(f"{folder} is not a folder.")
+    if options.folder:
+        require_folder(folder)
     if Run.exists(folder) and not view:
         raise FolderError(f"{folder} is a run itself; give the folder that it is in.")
     serving = with_extra("ntm.studio.serving", "The studio needs more", "studio")

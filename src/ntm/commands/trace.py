@@ -4,11 +4,16 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ntm.commands.base import AXES, WrongCallError, add_axes, axes_given, reading_arguments
+from ntm.commands.base import (
+    AXES,
+    WrongCallError,
+    add_axes,
+    axes_given,
+    enlarged_for,
+    reading_arguments,
+)
 
 if TYPE_CHECKING:
-    from ntm.models import Model
-    from ntm.tasks import Task
     from ntm.trace import Trace
 
 HELP = "What a trained network does with one problem"
@@ -53,27 +58,16 @@ def _saved(options: argparse.Namespace) -> "Trace":
 
 
 def _recorded(options: argparse.Namespace) -> "Trace":
-    from ntm.evaluation import enlarged
+    from ntm.pretrained.runs import open_run
     from ntm.runs import block_generator
     from ntm.studio.sizes import in_words, usual_sizes
     from ntm.studio.tracing import traced
 
-    name, task, model = _network(options.run)
+    run = open_run(options.run)
+    task, model = run.settings.task, run.load_model()[0]
     sizes = usual_sizes(task) | axes_given(options)
     seed = 1 if options.seed is None else options.seed
     with reading_arguments():
         batch = task.at(**sizes).sample(1, block_generator("studio", seed))
-        model = enlarged(model, options.memory_locations)
-    return traced(model, batch, task, f"{name}, {in_words(sizes)}")
-
-
-def _network(name: str) -> tuple[str, "Task", "Model"]:
-    """A run folder or, where there is none, the pretrained network of that name."""
-    from ntm import pretrained
-    from ntm.runs import Run
-
-    folder = Path(name)
-    if name in pretrained.names() and not Run.exists(folder):
-        return name, pretrained.settings(name).task, pretrained.load(name)
-    run = Run(folder)
-    return folder.resolve().name, run.settings.task, run.load_model()[0]
+        model = enlarged_for(task, model, options)
+    return traced(model, batch, task, f"{run.path.resolve().name}, {in_words(sizes)}")

@@ -118,7 +118,10 @@ def _summary(result: "Result", folder: Path) -> str:
     following = f"ntm eval {folder}"
     if result.ending in {"interrupted", "out of time"}:
         following = f"ntm train --run {folder} --resume"
+    already = " already" if result.sequences == result.resumed_at > 0 else ""
+    if already and result.ending == "finished":
+        following += f"; or train for longer: --resume --sequences {2 * result.sequences}"
     return (
-        f"{result.ending.capitalize()} after {result.sequences:,} sequences and "
+        f"{result.ending.capitalize()}{already} after {result.sequences:,} sequences and "
         f"{duration(result.seconds)}{cost}{best}. Next: {following}"
     )

@@ -5,12 +5,38 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+_SYNONYMS = {
+    "batch": "batch_size",
+    "cuda": "device",
+    "epochs": "sequences",
+    "gpu": "device",
+    "hidden_size": "controller_size",
+    "iterations": "sequences",
+    "lr": "learning_rate",
+    "steps": "sequences",
+}
+"""What other programs call some of our settings."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The likeliest of the known names: `--sed` means `--seed`, `lr` optimiser.learning_rate."""
+    by_word = {_word(option): option for option in reversed(list(known))}
+    word = _word(name)
+    meant = word if word in by_word else _SYNONYMS.get(word, word)
+    close = difflib.get_close_matches(meant, by_word, n=1)
+    return by_word[close[0]] if close else None
+
+
+def _word(name: str) -> str:
+    """A name without dashes and section: batch_size for --batch-size and training.batch_size."""
+    return name.lstrip("-").rpartition(".")[2].replace("-", "_")
+
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
     """The sentence for a name that is not among the known ones, with the likeliest of them."""
     known = list(known)
-    close = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
+    close = nearest(name, known)
+    hint = f"did you mean {close!r}? " if close else ""
     return f"There is no {what} called {name!r}; {hint}Known: {', '.join(known)}."
 
 

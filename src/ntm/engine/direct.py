@@ -6,7 +6,7 @@ has to see the engine, a single autograd function runs it, the learned start inc
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -56,12 +56,10 @@ class Native:
             weights, start = _tensors(net, state)
         except recognition.Unrecognised as difference:
             raise Declined(_not_as_built(difference)) from None
-        if transform := transforms.active((x, *weights, *start)):
+        tensors = (x, *weights, *start)
+        if transform := transforms.active(tensors):
             raise Declined(f"it does not compute under {transform}")
-        keep = record or (
-            torch.is_grad_enabled()
-            and (x.requires_grad or any(tensor.requires_grad for tensor in (*weights, *start)))
-        )
+        keep = record or (torch.is_grad_enabled() and any(t.requires_grad for t in tensors))
         call = Call(net.config, net.backward_clip, lengths, len(weights), state is None, keep)
         if (
             torch.compiler.is_compiling()
@@ -70,35 +68,49 @@ class Native:
         ):
             state = net.start(x.shape[1]) if state is None else state
             return _through_operator(call, x, weights, state, record, record_memory)
+        parts = start[: call.parts]
         if keep and not record:
-            logits, *final = _apply(call, x, *weights, *start)
+            logits, *final = _apply(call, x, *weights, *parts)
             return logits, call.whole(final, start, x.shape[1]), {}
-        logits, final, tape = call.forward(x, weights, call.state(start, x.shape[1]))
+        logits, final, tape = call.forward(x, weights, call.state(parts, x.shape[1]))
         recorded = call.record(x, tape, record_memory) if record else {}
         return logits, call.whole(final, start, x.shape[1]), recorded
 
 
-class Call(NamedTuple):
+class Call:
     """What a call of the kernels is besides its differentiable tensors."""
 
-    config: NTMConfig
-    backward_clip: float
-    lengths: Tensor | None
-    weights: int
-    """How many of the tensors are weights; the rest is the start."""
-    learned: bool
-    """Whether the start is the learned one: without a batch axis, weightings as logits."""
-    keep: bool
+    __slots__ = (
+        "backward_clip",
+        "config",
+        "keep",
+        "learned",
+        "lengths",
+        "parts",
+        "sizes",
+        "weights",
+    )
 
-    @property
-    def sizes(self) -> Any:
-        """The extension's description of the network."""
-        return native.sizes_of(self.config, self.backward_clip)
+    def __init__(
+        self,
+        config: NTMConfig,
+        backward_clip: float,
+        lengths: Tensor | None,
+        weights: int,
+        learned: bool,
+        keep: bool,
+    ) -> None:
+        """weights: how many of the tensors are weights; the rest is the start.
 
-    @property
-    def parts(self) -> int:
-        """The parts of a state that have elements: the last two are a recurrent controller's."""
-        return 6 if self.config.recurrent_layers else 4
+        learned: whether the start is the learned one: without a batch axis, weightings as logits.
+        """
+        self.config, self.backward_clip, self.lengths = config, backward_clip, lengths
+        self.weights, self.learned, self.keep = weights, learned, keep
+        # The extension's description of the network, which a compiler has no use for.
+        compiling = torch.compiler.is_compiling()
+        self.sizes: Any = None if compiling else native.sizes_of(config, backward_clip)
+        # The parts of a state that have elements: the last two are a recurrent controller's.
+        self.parts = 6 if config.controller == "lstm" else 4
 
     def whole(self, final: list[Tensor], start: Sequence[Tensor], batch_size: int) -> list[Tensor]:
         """All six parts of a final state: those without elements are as at the start."""
@@ -109,11 +121,10 @@ class Call(NamedTuple):
 
     def state(self, start: Sequence[Tensor], batch_size: int) -> Sequence[Tensor]:
         """The state that every sequence starts from; `StartState.forward` is the truth."""
-        start = start[: self.parts]
         if not self.learned:
             return start
         memory, read_logits, write_logits, *rest = start
-        parts = (memory, torch.softmax(read_logits, 1), torch.softmax(write_logits, 1), *rest)
+        parts = (memory, read_logits.softmax(1), write_logits.softmax(1), *rest)
         if batch_size == 1:  # the kernels see the same numbers with and without the batch axis
             return parts
         return [part.expand(batch_size, *part.shape).contiguous() for part in parts]
@@ -134,11 +145,9 @@ class _Sequence(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, call: Call, x: Tensor, *tensors: Tensor) -> tuple[Tensor, ...]:
-        weights, start = tensors[: call.weights], tensors[call.weights :]
-        state = call.state(start, x.shape[1])
+        weights, state = tensors[: call.weights], call.state(tensors[call.weights :], x.shape[1])
         logits, final, tape = call.forward(x, weights, state)
         ctx.save_for_backward(x, tape, *weights, *state)
-        ctx.without_elements = start[call.parts :]
         ctx.call = call
         ctx.set_materialize_grads(False)
         return logits, *final
@@ -157,15 +166,15 @@ class _Sequence(torch.autograd.Function):
                 *(call.sizes, x, call.lengths, weights, tape, dlogits, dfinal, state),
                 with_dx=ctx.needs_input_grad[1],
             )
-        dstart = _start_gradients(dstate, state) if call.learned else dstate
-        return None, dx, *dweights, *dstart, *ctx.without_elements
+        dstart = _learned_gradients(dstate, state) if call.learned else dstate
+        return None, dx, *dweights, *dstart
 
 
 # Without what Function.apply does for torch.func, which never gets here.
 _apply: Any = super(torch.autograd.Function, _Sequence).apply
 
 
-def _start_gradients(dstate: Sequence[Tensor], state: Sequence[Tensor]) -> list[Tensor]:
+def _learned_gradients(dstate: Sequence[Tensor], state: Sequence[Tensor]) -> list[Tensor]:
     """The gradients of the learned start from those of every sequence's."""
     batched = dstate[0].dim() > 2
     memory, read, write, *rest = (part.sum(0) for part in dstate) if batched else dstate
@@ -213,7 +222,7 @@ def _backward_by_operator(
 def _tensors(net: "NTM", state: "State | None") -> tuple[list[Tensor], list[Tensor]]:
     """Weights and start of a network that the engine recognises."""
     recognition.require_no_global_hooks()
-    weights = recognition.weights_of(net.cell)
+    weights = recognition.weights_of(net)
     return weights, recognition.start_of(net) if state is None else list(state)
 
 

@@ -26,7 +26,7 @@ class FusedGradients:
     """
 
     def __init__(self, net: "NTM") -> None:
-        weights, start = recognition.weights_of(net.cell), recognition.start_of(net)
+        weights, start = recognition.weights_of(net), recognition.start_of(net)
         for parameter in (*weights, *start):
             parameter.grad = torch.zeros_like(parameter)
         self._net, self._dtype = net, net.start.memory.dtype

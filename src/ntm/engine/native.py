@@ -78,7 +78,7 @@ def obstacle(device: torch.device, dtype: torch.dtype) -> str | None:
     """Why the native engine cannot run on tensors of this kind; None when it can."""
     if _loaded.module is None:
         return _loaded.reason
-    if torch.onnx.is_in_onnx_export():
+    if torch.compiler.is_compiling() and torch.onnx.is_in_onnx_export():
         return NO_ONNX
     if device.type != "cpu":
         return f"it runs on the CPU, and the tensors are on {device}"
@@ -87,6 +87,7 @@ def obstacle(device: torch.device, dtype: torch.dtype) -> str | None:
     return None
 
 
+@lru_cache
 def function(name: str, dtype: torch.dtype) -> Any:
     """A function or class of the extension for a precision."""
     return getattr(_loaded.module, f"{name}_{PRECISIONS[dtype]}")
@@ -121,15 +122,16 @@ def forward(
     start: Sequence[Tensor],
     keep: bool,
 ) -> tuple[Tensor, list[Tensor], Tensor]:
-    """Logits, the six parts of the final state, and the tape (for `backward`, if to be kept)."""
-    steps, batch_size = x.shape[:2]
+    """Logits, the parts of the final state, and the tape (for `backward`, if to be kept)."""
+    steps, batch_size, _ = x.shape
     weights, start = _contiguous(weights), _contiguous(start)
     x = x if x.stride(2) == 1 else x.contiguous()
     logits = x.new_zeros(steps, batch_size, weights[-1].shape[0])
     final = [x.new_empty(batch_size, *part.shape[-2:]) for part in start]
     tape = x.new_empty(_loaded.module.tape_size(sizes, steps, batch_size, keep))
     function("forward", x.dtype)(
-        *(sizes, x, lengths, torch.get_num_threads(), weights, start, keep, tape, logits, final)
+        *(sizes, x, lengths, torch.get_num_threads(), weights, start, keep),
+        *(tape, logits, final),
     )
     return logits, final, tape
 
@@ -209,7 +211,7 @@ def surely_finite(tensor: Tensor) -> bool:
 
 def empty_like(tensors: Sequence[Tensor]) -> list[Tensor]:
     """Contiguous tensors of the same kinds and shapes."""
-    return [torch.empty_like(t, memory_format=torch.contiguous_format) for t in tensors]
+    return list(map(torch.empty_like, _contiguous(tensors)))
 
 
 def _contiguous(tensors: Sequence[Tensor]) -> list[Tensor]:

@@ -43,25 +43,38 @@ class _Linear(NamedTuple):
     bias: tuple[int]
 
 
-def weights_of(cell: Cell) -> list[Tensor]:
+class _Tree(NamedTuple):
+    """What a config's modules and tensors should be."""
+
+    controller: type[nn.Module]
+    read_values: int
+    linears: tuple[_Linear, ...]
+    start: tuple[tuple[str, tuple[int, int]], ...]
+
+
+def weights_of(net: "NTM") -> list[Tensor]:
     """Weight and bias of the controller's layers, the heads and the output, in this order."""
-    _require(cell, Cell, "cell")
-    config = cell.config
-    controller, heads = cell._modules.get("controller"), cell._modules.get("heads")
-    lstm = config.controller == "lstm"
-    _require(controller, LSTMController if lstm else FeedforwardController, "cell.controller")
-    _require(heads, Heads, "cell.heads")
-    _require_heads(heads, config)
-    layers = controller._modules.get("layers")  # type: ignore[union-attr]
-    _require(layers, nn.ModuleList, "cell.controller.layers")
-    maps = [*layers._modules.values(), heads._modules.get("linear"), cell._modules.get("output")]  # type: ignore[union-attr]
-    expected = _worked_out(_linears, config)
-    if len(maps) != len(expected):
-        raise Unrecognised(f"cell.controller has {len(maps) - 2} layers, not {len(expected) - 2}")
+    cell = net._modules.get(
+        "cell"
+    )  # attributes of modules that are modules take three times as long
+    own = _own(cell, Cell, "cell")["_modules"]
+    config: Any = cell.config  # type: ignore[union-attr]
+    tree = _tree_of(config)
+    layers = _own(own.get("controller"), tree.controller, "cell.controller")["_modules"].get(
+        "layers"
+    )
+    heads = own.get("heads")
+    linear = _own(heads, Heads, "cell.heads")["_modules"].get("linear")
+    _require_heads(heads, config, tree)
+    maps = [*_own(layers, nn.ModuleList, "cell.controller.layers")["_modules"].values(), linear]
+    maps.append(own.get("output"))
+    if len(maps) != len(tree.linears):
+        raise Unrecognised(
+            f"cell.controller has {len(maps) - 2} layers, not {len(tree.linears) - 2}"
+        )
     weights = []
-    for module, (name, weight, bias) in zip(maps, expected, strict=True):
-        _require(module, nn.Linear, name)
-        parameters: Any = module._parameters
+    for module, (name, weight, bias) in zip(maps, tree.linears, strict=True):
+        parameters = _own(module, nn.Linear, name)["_parameters"]
         weights.append(_tensor(parameters, name, "weight", weight))
         weights.append(_tensor(parameters, name, "bias", bias))
         if len(parameters) != 2:
@@ -71,10 +84,8 @@ def weights_of(cell: Cell) -> list[Tensor]:
 
 def start_of(net: "NTM") -> list[Tensor]:
     """The parameters of the learned start, in the order of a State."""
-    start = net._modules.get("start")
-    _require(start, StartState, "start")
-    parameters: Any = start._parameters  # type: ignore[union-attr]
-    shapes = _worked_out(_start_shapes, net.config)
+    parameters = _own(net._modules.get("start"), StartState, "start")["_parameters"]
+    shapes = _tree_of(net.config).start
     return [_tensor(parameters, "start", name, shape) for name, shape in shapes]
 
 
@@ -84,23 +95,25 @@ def require_no_global_hooks() -> None:
         raise Unrecognised("torch has global module hooks")
 
 
-def _require(module: Any, kind: type[nn.Module], name: str) -> None:
-    """Just this type, with nothing attached that a call of the module would run."""
+def _own(module: Any, kind: type[nn.Module], name: str) -> dict[str, Any]:
+    """The attributes of a module of just this type, if no call of it would run anything else."""
     if type(module) is not kind:
         raise Unrecognised(f"{name} is a {type(module).__name__}, not a {kind.__name__}")
-    if module._forward_hooks or module._forward_pre_hooks:
+    own: dict[str, Any] = module.__dict__
+    if own["_forward_hooks"] or own["_forward_pre_hooks"]:
         raise Unrecognised(f"{name} has forward hooks")
-    if module._backward_hooks or module._backward_pre_hooks:
+    if own["_backward_hooks"] or own["_backward_pre_hooks"]:
         raise Unrecognised(f"{name} has backward hooks")
-    if not _METHODS[kind].isdisjoint(module.__dict__):
-        replaced = ", ".join(sorted(_METHODS[kind] & module.__dict__.keys()))
+    if not _METHODS[kind].isdisjoint(own):
+        replaced = ", ".join(sorted(_METHODS[kind] & own.keys()))
         raise Unrecognised(f"{name} has an attribute of its own in place of {replaced}")
+    return own
 
 
-def _require_heads(heads: Any, config: NTMConfig) -> None:
+def _require_heads(heads: Any, config: NTMConfig, tree: "_Tree") -> None:
     if heads.config is not config and heads.config != config:
         raise Unrecognised("cell.heads has another config than the cell")
-    if heads.read_values != config.read_heads * config.read_head_outputs:
+    if heads.read_values != tree.read_values:
         raise Unrecognised(f"cell.heads.read_values was changed to {heads.read_values}")
 
 
@@ -115,14 +128,20 @@ def _tensor(parameters: dict[str, Any], module: str, name: str, shape: tuple[int
     return tensor  # type: ignore[no-any-return]
 
 
-def _worked_out(function: Any, config: NTMConfig) -> Any:
+def _tree_of(config: NTMConfig) -> "_Tree":
     # A compiler follows the function itself: it does so once.
-    return function.__wrapped__(config) if torch.compiler.is_compiling() else function(config)
+    compiling = torch.compiler.is_compiling()
+    return _worked_out.__wrapped__(config) if compiling else _worked_out(config)
 
 
 @lru_cache(maxsize=256)
-def _linears(config: NTMConfig) -> tuple[_Linear, ...]:
-    return tuple(_linear(*sizes) for sizes in _maps(config))
+def _worked_out(config: NTMConfig) -> "_Tree":
+    return _Tree(
+        LSTMController if config.controller == "lstm" else FeedforwardController,
+        config.read_heads * config.read_head_outputs,
+        tuple(_linear(*sizes) for sizes in _maps(config)),
+        _start_shapes(config),
+    )
 
 
 def _linear(name: str, outputs: int, inputs: int) -> _Linear:
@@ -142,7 +161,6 @@ def _maps(config: NTMConfig) -> Iterator[tuple[str, int, int]]:
     yield "output", config.output_size, size + config.read_heads * config.memory_width
 
 
-@lru_cache(maxsize=256)
 def _start_shapes(config: NTMConfig) -> tuple[tuple[str, tuple[int, int]], ...]:
     n, m, layers = config.memory_locations, config.memory_width, config.recurrent_layers
     shapes = {

@@ -25,7 +25,7 @@ def active(tensors: Iterable[Tensor]) -> str | None:
     level = _functorch.peek_interpreter_stack()
     if level is not None:
         return f"torch.func.{level.key().name.lower()}"
-    if _core._get_tracing_state() is not None:
+    if traced():
         return "torch.jit.trace"
     if forward_ad._current_level >= 0 and has_tangent(tensors):
         return "forward-mode differentiation"
@@ -45,8 +45,18 @@ def hides_values(tensor: Tensor) -> bool:
         or tensor.is_meta
         or type(tensor) not in _PLAIN
         or _functorch.peek_interpreter_stack() is not None
-        or _core._get_tracing_state() is not None
+        or traced()
     )
+
+
+def traced() -> bool:
+    """Whether torch.jit.trace records."""
+    return not torch.compiler.is_compiling() and _core._get_tracing_state() is not None
+
+
+def autocasts() -> bool:
+    """Whether autocast may be on: a quick question before the exact one."""
+    return torch.compiler.is_compiling() or bool(_core._is_any_autocast_enabled())
 
 
 def watched() -> bool:

@@ -16,7 +16,8 @@ from ntm.figures.answers import Answer
 from ntm.models import MODELS, Model, family
 from ntm.paper.experiment import TRAINED_RANGE, Case
 from ntm.paper.published import CostCurve
-from ntm.runs import Run, RunError, block_generator, find_runs, read_metrics
+from ntm.pretrained.runs import open_runs
+from ntm.runs import Run, RunError, block_generator, read_metrics
 from ntm.runs.metrics import chosen_start
 from ntm.tasks import Task
 
@@ -56,14 +57,15 @@ class TrainedNetwork(NamedTuple):
 class RunFolders:
     """Run folders, by task and model.
 
-    folders: runs; a folder that is no run itself stands for the runs directly in it.
+    folders: runs, or names of packaged networks; a folder that is no run itself stands for the
+        runs directly in it.
     """
 
     def __init__(self, folders: Iterable[str | Path]) -> None:
         self.lacking: list[str] = []
         """What figures had to be drawn without."""
         self._runs: dict[tuple[str, str], list[Run]] = {}
-        for run in find_runs(folders):
+        for run in open_runs(folders):
             key = (run.settings.task.name, run.settings.model_name)
             self._runs.setdefault(key, []).append(run)
 
@@ -82,7 +84,7 @@ class RunFolders:
         curves = {model: [_learning_curve(run) for run in runs] for model, runs in by_model.items()}
         curves = {model: [c for c in some if len(c.x)] for model, some in curves.items()}
         if not any(curves.values()):
-            raise MissingError(f"the runs of {task} have no metrics yet: train them longer")
+            raise MissingError(f"the runs of {task} have no learning curve: ntm train {task}")
         return {model: some for model, some in curves.items() if some}
 
     def costs(self, task: str, axis: str, values: Sequence[int]) -> dict[str, list[CostCurve]]:

@@ -35,6 +35,18 @@ class LSTMConfig:
         check_fields(self)
 
 
+@dataclass(frozen=True)
+class LSTMInitialisation:
+    """How the weights of an `LSTMBaseline` begin. It changes no shape."""
+
+    forget_bias: float = setting(
+        0.0, "initial bias of the forget gates: with 1, a layer begins by remembering"
+    )
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
 class LSTMState(NamedTuple):
     """All that one step hands to the next. Every tensor's first axis is the batch."""
 
@@ -74,12 +86,14 @@ class LSTMBaseline(nn.Module):
         hidden_size: int = 256,
         layers: int = 3,
         *,
+        forget_bias: float = 0.0,
         batch_first: bool = False,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         self.config = LSTMConfig(input_size, output_size, hidden_size, layers)
+        self.initialisation = LSTMInitialisation(forget_bias)
         self.batch_first = batch_first
         # A constant 1 joins the input; its weights are the biases. nn.LSTM would keep two per gate.
         below = [input_size + 1] + [input_size + 1 + hidden_size] * (layers - 1)
@@ -97,12 +111,17 @@ class LSTMBaseline(nn.Module):
 
     @torch.no_grad()
     def reset_parameters(self) -> None:
-        """The weights of torch.nn.LSTM, Glorot-uniform outputs; biases and start state zero."""
+        """The weights of torch.nn.LSTM, Glorot-uniform outputs; start state and biases zero.
+
+        But for those of the forget gates, which `initialisation` sets.
+        """
         bound = self.config.hidden_size**-0.5
         for layer in self.layers:
             for weight in layer.parameters():
                 nn.init.uniform_(weight, -bound, bound)
-            layer.get_parameter("weight_ih_l0")[:, self.config.input_size].zero_()
+            biases = layer.get_parameter("weight_ih_l0")[:, self.config.input_size]
+            _, forget, _, _ = biases.zero_().chunk(4)
+            forget.fill_(self.initialisation.forget_bias)
         nn.init.xavier_uniform_(self.output.weight)
         for parameter in (self.output.bias, self.start_hidden, self.start_cell):
             nn.init.zeros_(parameter)
@@ -222,10 +241,13 @@ class LSTMFamily(Family):
     """The LSTM that the paper compares with."""
 
     config = LSTMConfig
+    initialisation = LSTMInitialisation
 
-    def build(self, config: LSTMConfig, initialisation: object, engine: str) -> LSTMBaseline:
+    def build(
+        self, config: LSTMConfig, initialisation: LSTMInitialisation, engine: str
+    ) -> LSTMBaseline:
         """The network that a config describes, freshly initialised."""
-        return LSTMBaseline.from_config(config)
+        return LSTMBaseline(**vars(config), **vars(initialisation))
 
     def sizes(self, config: LSTMConfig) -> str:
         """Layers and units."""

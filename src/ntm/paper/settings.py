@@ -71,7 +71,7 @@ def paper_settings(task: str | Task, model: str = "ntm-ff") -> Settings:
 
 
 def settings_for(task: str | Task, model: str = "ntm-ff") -> Settings:
-    """The settings that we train a network with; the paper's for most of the baselines."""
+    """The settings that we train a network with."""
     settings, plan = _settings(task, model)
     return settings.with_(**plan.tuned)
 

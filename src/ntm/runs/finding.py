@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ntm.runs.errors import FolderError
-from ntm.runs.folder import Run
+from ntm.runs.folder import Run, require_folder
 from ntm.runs.settings import Settings
 
 
@@ -17,6 +17,7 @@ def find_runs(folders: Iterable[str | Path]) -> list[Run]:
     """The runs in folders: each is one, or holds some."""
     runs = []
     for folder in map(Path, folders):
+        require_folder(folder)
         inside = sorted(file.parent for file in folder.glob("*/config.json"))
         found = [folder] if Run.exists(folder) else inside
         if not found:

@@ -36,8 +36,11 @@ class Run:
     """A run folder that exists. `Run.create` makes one, `Run(path)` opens one."""
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+        self._place(Path(path))
         self.settings = _read_settings(self.path / "config.json")
+
+    def _place(self, path: Path) -> None:
+        self.path = path
         self.metrics = self.path / "metrics.jsonl"
         self.checkpoints = self.path / "checkpoint"
         self.tensorboard = self.path / "tensorboard"
@@ -158,10 +161,19 @@ def open_run(path: str | Path, settings: Settings, resume: bool) -> Run:
     return run
 
 
+def require_folder(path: Path) -> None:
+    """Refuse what is not there, and what is a file."""
+    if not path.is_dir():
+        raise FolderError(
+            f"{path} is not a folder." if path.exists() else f"There is no folder {path}."
+        )
+
+
 def _read_settings(file: Path) -> Settings:
     try:
         data = parse_json(file.read_bytes())
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
+        require_folder(file.parent)
         raise FolderError(f"{file.parent} is not a run folder: it has no config.json.") from error
     except ValueError as error:
         raise RunError(f"{file} is {error}.") from error

@@ -15,7 +15,7 @@ from typing import Any
 from ntm import engine
 from ntm.common.fields import check_fields, check_value, named_field, parsed, setting
 from ntm.common.registry import source_of
-from ntm.common.text import unknown
+from ntm.common.text import nearest, unknown
 from ntm.models.family import Family, ModelConfig, family, family_of
 from ntm.runs.formats import modernised
 from ntm.tasks import TASKS, Task
@@ -210,8 +210,7 @@ class Settings:
         """The same with some settings typed anew: `{"section.key": "value"}`."""
         sections: dict[str, dict[str, Any]] = {}
         for key, text in texts.items():
-            section, name = _split(key)
-            self._require_setting(section, name)
+            section, name = self._named(key)
             value = parsed(type(getattr(self, section)), section, name, text)
             sections.setdefault(section, {})[name] = value
         return self.with_(**sections)
@@ -255,6 +254,15 @@ class Settings:
         }
         return cls(**{name: _rebuilt(owners[name], name, sections[name]) for name in SECTIONS})
 
+    def _named(self, key: str) -> tuple[str, str]:
+        section, dot, name = key.partition(".")
+        if not dot:
+            likely = nearest(key, self.flat()) or "training.seed"
+            raise ValueError(f"A setting is named section.key, such as {likely}; got {key!r}.")
+        _require_section(section)
+        self._require_setting(section, name)
+        return section, name
+
     def _require_setting(self, section: str, name: str) -> None:
         named_field(type(getattr(self, section)), section, name)
         if section == "model" and name in FOLLOWS_FROM_TASK:
@@ -277,14 +285,6 @@ def _taken(section: dict[str, Any]) -> tuple[str | None, str | None]:
     for word in (name, source):
         check_value("A name in the settings", word, str | None)
     return name, source
-
-
-def _split(key: str) -> tuple[str, str]:
-    section, dot, name = key.partition(".")
-    _require_section(section)
-    if not dot or not name:
-        raise ValueError(f"A setting is named section.key, such as training.seed; got {key!r}.")
-    return section, name
 
 
 def _require_section(name: str) -> None:

@@ -20,10 +20,15 @@ _BUCKETS = 64
 _MASK = 0xFFFFFFFF
 
 
+def stream_start(stream: str, seed: int) -> int:
+    """Where the seeds of a named stream begin, a 32-bit number."""
+    digest = hashlib.blake2b(f"{stream} {seed}".encode(), digest_size=4).digest()
+    return int.from_bytes(digest, "little")
+
+
 def block_seed(stream: str, seed: int, block: int) -> int:
     """The 32-bit seed of one block of a named stream."""
-    digest = hashlib.blake2b(f"{stream} {seed}".encode(), digest_size=4).digest()
-    return mix((int.from_bytes(digest, "little") + block) & _MASK)
+    return mix((stream_start(stream, seed) + block) & _MASK)
 
 
 def block_generator(stream: str, seed: int, block: int = 0) -> torch.Generator:

@@ -27,9 +27,9 @@ from ntm.studio.sizes import in_words
 from ntm.studio.tracing import traced
 from ntm.tasks import Task
 
-_MAX_LOCATIONS = 1024
+MAX_LOCATIONS = 1024
 # Numbers in a document: 32 MB of them.
-_MAX_VALUES = 8_000_000
+MAX_VALUES = 8_000_000
 # About as many as a config in a folder may ask this process to build,
 _MAX_PARAMETERS = 20_000_000
 # and how often all of them together may be used: about a second of work.
@@ -57,7 +57,7 @@ class Network:
         """How the listing shows it."""
         config = self.settings.model
         locations = config.memory_locations if isinstance(config, NTMConfig) else None
-        most = None if locations is None else max(_MAX_LOCATIONS, locations)
+        most = None if locations is None else max(MAX_LOCATIONS, locations)
         return {
             "id": self.id,
             "title": self.title,
@@ -224,15 +224,15 @@ def _require_room(config: ModelConfig, steps: int, locations: int | None) -> Non
         )
     if not isinstance(config, NTMConfig):
         return
-    most = max(_MAX_LOCATIONS, config.memory_locations)
+    most = max(MAX_LOCATIONS, config.memory_locations)
     locations = locations or config.memory_locations
     if locations > most:
         raise RefusedError(422, f"memory_locations is {locations}; give up to {most}.")
     weightings = 4 * (config.read_heads + config.write_heads)
     values = steps * locations * (config.memory_width + weightings)
-    if values > _MAX_VALUES:
+    if values > MAX_VALUES:
         raise RefusedError(
             422,
             f"{steps:,} steps of a memory of {locations:,} locations are {values:,} numbers; the "
-            f"studio shows up to {_MAX_VALUES:,}. Take a shorter problem or a smaller memory.",
+            f"studio shows up to {MAX_VALUES:,}. Take a shorter problem or a smaller memory.",
         )

@@ -88,8 +88,8 @@ def play(networks: Networks, workers: Workers) -> APIRouter:
     shared: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
 
     @router.post("/share", response_class=Response, responses=_WORKED | shared)
-    async def share(request: schemas.TraceRequest) -> Response:
-        html = await workers.run(lambda: as_html(networks.trace(*request.order)))
+    async def share(request: schemas.ShareRequest) -> Response:
+        html = await workers.run(lambda: as_html(networks.trace(*request.order), request.view))
         headers = {"content-disposition": 'attachment; filename="trace.html"'}
         return HTMLResponse(html, headers=headers)
 

@@ -69,6 +69,18 @@ class TraceRequest(Request):
         return self.network, self.problem, self.memory_locations
 
 
+class ShareRequest(TraceRequest):
+    """The same as a file, which opens at a step and a head; both count from 0."""
+
+    step: Annotated[int, Field(ge=0, lt=MAX_STEPS)] = 0
+    head: Annotated[int, Field(ge=0, lt=MAX_STEPS)] = 0
+
+    @property
+    def view(self) -> dict[str, int]:
+        """Where it opens, for `as_html`."""
+        return {"step": self.step, "head": self.head}
+
+
 class RunRequest(Request):
     """A run to start."""
 

@@ -9,6 +9,7 @@ import hashlib
 import html
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,10 +31,10 @@ _EXPORT = re.compile(r"^export (?=(?:async )?function|class|const|let)", re.MULT
 _MODULE_WORD = re.compile(r"^\s*(?:import|export)\b.*$", re.MULTILINE)
 
 _START = """
-mountViewer(
-  document.getElementById("viewer"),
-  JSON.parse(document.getElementById("trace").textContent),
-);
+const place = document.getElementById("viewer");
+mountViewer(place, JSON.parse(document.getElementById("trace").textContent), {
+  view: JSON.parse(place.dataset.view),
+});
 """
 
 _PAGE = """<!doctype html>
@@ -48,7 +49,7 @@ _PAGE = """<!doctype html>
 </head>
 <body class="shared">
 <header class="unseen"><h1>{title}</h1></header>
-<main id="viewer"></main>
+<main id="viewer" data-view="{view}"></main>
 <noscript>This trace is drawn by a script, and scripts are switched off here.</noscript>
 <script type="application/json" id="trace">{trace}</script>
 <script type="module">{script}</script>
@@ -62,8 +63,11 @@ def static_folder() -> Path:
     return Path(__file__).parent / "static"
 
 
-def as_html(document: Document) -> str:
-    """A trace document as a page of its own."""
+def as_html(document: Document, view: Mapping[str, int] | None = None) -> str:
+    """A trace document as a page of its own.
+
+    view: where it opens, {"step": 12, "head": 1}, both from 0; at the start if it is not given.
+    """
     style = (static_folder() / STYLE).read_text(encoding="utf-8")
     script = joined_modules(static_folder(), VIEWER) + _START
     policy = (
@@ -76,6 +80,7 @@ def as_html(document: Document) -> str:
         style=style,
         # JSON may hold "</script>" or "<!--" in a title; with this it ends nothing.
         trace=json.dumps(document, allow_nan=False).replace("<", "\\u003c"),
+        view=html.escape(json.dumps(view or {})),
         script=script,
     )
 

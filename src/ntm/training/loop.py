@@ -35,6 +35,8 @@ class Result:
     """The lowest validation cost."""
     signal: int | None = None
     """The signal that interrupted the run."""
+    resumed_at: int = 0
+    """Sequences that the run had already when it was resumed."""
 
 
 class Trainer:
@@ -83,6 +85,7 @@ class Trainer:
     def run(self) -> Result:
         """Train until the run ends, for whatever reason."""
         self.tell("started")
+        resumed_at = self.sequences
         while (ending := self._ending()) is None:
             until = min(self._next_report(), self.goal)
             self._train_until(until)
@@ -95,8 +98,8 @@ class Trainer:
         self.tell("ended")
         counters = self.state.counters
         costs = (counters.last_bits, counters.best_bits)
-        signal = self.clock.signal
-        return Result(self.model, ending, self.sequences, counters.seconds, *costs, signal)
+        reached = (ending, self.sequences, counters.seconds, *costs)
+        return Result(self.model, *reached, self.clock.signal, resumed_at)
 
     def tell(self, event: str, *facts: Any) -> None:
         """Call the observers' method of this name."""

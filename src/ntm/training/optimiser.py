@@ -18,7 +18,11 @@ from typing import Any, overload
 import torch
 from torch import Tensor
 from torch.autograd.graph import increment_version
-from torch.optim.optimizer import ParamsT
+from torch.optim.optimizer import (
+    ParamsT,
+    _global_optimizer_post_hooks,
+    _global_optimizer_pre_hooks,
+)
 
 from ntm.engine.fused import FusedUpdate, update_once
 
@@ -75,6 +79,19 @@ class GravesRMSprop(torch.optim.Optimizer):
 
         closure: recomputes the loss and the gradients, as for every torch optimiser; optional.
         """
+        return self._watched_step(closure) if self._is_watched() else self._step(closure)
+
+    # torch would wrap this for hooks and its profiler, which takes longer than the update itself.
+    step.hooked = True  # type: ignore[attr-defined]
+
+    def _is_watched(self) -> bool:
+        """Whether someone has to see a step: a hook, or the profiler."""
+        own = self._optimizer_step_pre_hooks or self._optimizer_step_post_hooks
+        everywhere = _global_optimizer_pre_hooks or _global_optimizer_post_hooks
+        profiled: Any = torch.autograd.profiler._is_profiler_enabled
+        return bool(own or everywhere or profiled)
+
+    def _step(self, closure: Callable[[], float] | None) -> float | None:
         loss = None
         if closure is not None:
             with torch.enable_grad():
@@ -85,6 +102,8 @@ class GravesRMSprop(torch.optim.Optimizer):
                 with torch.no_grad():
                     self._update(parameters, group)
         return loss
+
+    _watched_step = torch.optim.Optimizer.profile_hook_step(_step)
 
     def fused_step(self) -> bool:
         """`step` by the native engine alone; False, and nothing is changed, where it cannot.

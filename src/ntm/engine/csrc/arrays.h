@@ -31,12 +31,9 @@ inline Counts weight_counts(const Sizes& s) {
   return counts;
 }
 
-// Memory, read and write weightings, reads, hidden, cell.
 inline Counts state_counts(const Sizes& s, Index sequences) {
-  const Index control = s.lstm ? s.layers * s.units : 0;
-  Counts counts = {s.locations * s.width, s.read_heads * s.locations, s.write_heads * s.locations,
-                   s.read_heads * s.width, control, control};
-  for (Index& count : counts) count *= sequences;
+  Counts counts;
+  for (const Index size : state_sizes(s)) counts.push_back(size * sequences);
   return counts;
 }
 
@@ -69,8 +66,7 @@ template <typename T>
 Record<T> record_of(Arrays<T>& a) {
   const auto at = [&](Index i) { return a[i].data(); };
   const auto heads = [&](Index i) {
-    return HeadRecord<T>{at(i),     at(i + 1), at(i + 2), at(i + 3), at(i + 4),
-                         at(i + 5), at(i + 6), at(i + 7), at(i + 8)};
+    return HeadRecord<T>{at(i), at(i + 1), at(i + 2), at(i + 3), at(i + 4), at(i + 5), at(i + 6), at(i + 7), at(i + 8)};
   };
   return {at(0), at(1), at(2), at(3), at(4), heads(5), heads(14)};
 }

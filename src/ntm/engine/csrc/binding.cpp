@@ -25,14 +25,14 @@ void bound_forward(const Sizes& sizes, nb::handle x, nb::handle lengths, Index t
   T* const kept = elements_of<T>(tape, checked_tape_size(sizes, batch.steps, batch.sequences, keep), "tape");
   T* const out = elements_of<T>(logits, product({batch.steps, batch.sequences, sizes.outputs}), "logits");
   const nb::gil_scoped_release release;
-  forward<T>(sizes, batch, maps, in.sequences, before, keep, kept, out, after);
+  forward<T>(out, after, kept, in.sequences, before, maps, keep, batch, sizes);
 }
 
 // dx may be None, and so may any part of dfinal.
 template <typename T>
 void bound_backward(const Sizes& sizes, Index steps, Index sequences, nb::handle lengths, Index threads,
-                    const nb::list& weights, nb::handle tape, nb::handle dlogits, const nb::list& dfinal,
-                    nb::handle dx, const nb::list& dweights, const nb::list& dstart) {
+                    const nb::list& weights, nb::handle tape, nb::handle dlogits, const nb::list& dfinal, nb::handle dx,
+                    const nb::list& dweights, const nb::list& dstart) {
   const Batch batch = batch_of(steps, sequences, lengths, threads);
   const auto maps = weights_of<const T>(sizes, weights, "weights");
   const T* const kept = elements_of<const T>(tape, checked_tape_size(sizes, steps, sequences, true), "tape");
@@ -42,7 +42,7 @@ void bound_backward(const Sizes& sizes, Index steps, Index sequences, nb::handle
   const auto dmaps = weights_of<T>(sizes, dweights, "dweights");
   const auto dbefore = state_of<T>(sizes, sequences, dstart, "dstart");
   const nb::gil_scoped_release release;
-  backward<T>(sizes, batch, maps, kept, dout, dafter, din, dmaps, dbefore);
+  backward<T>(din, dmaps, dbefore, dout, dafter, kept, maps, batch, sizes);
 }
 
 // Nine tensors, in the order of HeadRecord.
@@ -51,9 +51,8 @@ HeadRecord<T> head_record_of(const Sizes& s, Index rows, Index heads, const nb::
   const auto part = [&](std::size_t i, Index each) {
     return elements_of<T>(tensors[first + i], product({rows, heads, each}), "record");
   };
-  return {part(0, s.width),     part(1, 1),           part(2, 1),
-          part(3, s.shifts.size()), part(4, 1),       part(5, s.locations),
-          part(6, s.locations), part(7, s.locations), part(8, s.locations)};
+  return {part(0, s.width),     part(1, 1),           part(2, 1),           part(3, s.shifts.size()), part(4, 1),
+          part(5, s.locations), part(6, s.locations), part(7, s.locations), part(8, s.locations)};
 }
 
 // Tensors: hidden, reads, erases, adds, memory (or None), then nine of the read heads and nine of the write heads.
@@ -63,14 +62,19 @@ void bound_record(const Sizes& sizes, Index steps, Index sequences, nb::handle l
   require_count(tensors, 23, "record");
   const Batch batch = batch_of(steps, sequences, lengths, 1);
   const Index rows = product({steps, sequences}), read = sizes.read_heads, write = sizes.write_heads;
-  const auto part = [&](std::size_t i, Index each) { return elements_of<T>(tensors[i], product({rows, each}), "record"); };
+  const auto part = [&](std::size_t i, Index each) {
+    return elements_of<T>(tensors[i], product({rows, each}), "record");
+  };
   const T* const kept = elements_of<const T>(tape, checked_tape_size(sizes, steps, sequences, true), "tape");
-  const Record<T> to = {
-      part(0, sizes.units), part(1, read * sizes.width), part(2, write * sizes.width), part(3, write * sizes.width),
-      elements_or_null<T>(tensors[4], product({rows, sizes.locations, sizes.width}), "record"),
-      head_record_of<T>(sizes, rows, read, tensors, 5), head_record_of<T>(sizes, rows, write, tensors, 14)};
+  const Record<T> to = {part(0, sizes.units),
+                        part(1, read * sizes.width),
+                        part(2, write * sizes.width),
+                        part(3, write * sizes.width),
+                        elements_or_null<T>(tensors[4], product({rows, sizes.locations, sizes.width}), "record"),
+                        head_record_of<T>(sizes, rows, read, tensors, 5),
+                        head_record_of<T>(sizes, rows, write, tensors, 14)};
   const nb::gil_scoped_release release;
-  record<T>(sizes, batch, kept, to);
+  record<T>(to, kept, batch, sizes);
 }
 
 // Sequences to train on: (time, batch, inputs), (time, batch, outputs), (time, batch) and (batch,).
@@ -102,7 +106,7 @@ class Block {
     const Batch batch = {x_.steps, end - begin, lengths_ + begin, std::min(std::max<Index>(threads, 1), Index(1024))};
     require_lengths(batch);
     const nb::gil_scoped_release release;
-    return gradients.compute(batch, from(x_, begin), from(targets_, begin), from(mask_, begin));
+    return gradients.compute(from(x_, begin), from(targets_, begin), from(mask_, begin), batch);
   }
 
  private:
@@ -125,8 +129,8 @@ class BoundGradients {
   BoundGradients(const Sizes& sizes, const nb::list& weights, const nb::list& dweights, const nb::list& start,
                  const nb::list& dstart)
       : sizes_(sizes),
-        gradients_(sizes, weights_of<const T>(sizes, weights, "weights"), weights_of<T>(sizes, dweights, "dweights"),
-                   state_of<const T>(sizes, 1, start, "start"), state_of<T>(sizes, 1, dstart, "dstart")) {
+        gradients_(weights_of<T>(sizes, dweights, "dweights"), state_of<T>(sizes, 1, dstart, "dstart"),
+                   weights_of<const T>(sizes, weights, "weights"), state_of<const T>(sizes, 1, start, "start"), sizes) {
     for (const nb::list& tensors : {weights, dweights, start, dstart}) kept_.keep(tensors);
   }
 
@@ -160,7 +164,7 @@ class Optimiser {
   bool step(double rate, double decay, double momentum, double epsilon, double clip) const {
     const nb::gil_scoped_release release;
     for (const auto& one : rows_)
-      if (!all_finite<T>(one.count, one.gradient)) return false;
+      if (!all_finite<T>(one.gradient, one.count)) return false;
     for (const auto& one : rows_) rmsprop<T>(one, {rate, decay, momentum, epsilon, clip});
     return true;
   }
@@ -188,15 +192,15 @@ template <typename T>
 bool bound_all_finite(nb::handle tensor) {
   const Described found = described<T>(tensor, "x");
   if (!found.contiguous()) refuse("x", "contiguous");
-  return all_finite<T>(found.count(), reinterpret_cast<const T*>(found.data));
+  return all_finite<T>(reinterpret_cast<const T*>(found.data), found.count());
 }
 
 // The instruction sets this processor runs, best first.
 std::vector<std::string> supported() {
   std::vector<std::string> names;
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512bw"))
     names.push_back("avx512");
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) names.push_back("avx2");
 #endif
@@ -227,15 +231,16 @@ void define(nb::module_& m, const std::string& suffix) {
 }
 
 NB_MODULE(NTM_MODULE(NTM_TARGET), m) {
+  nb::set_leak_warnings(false);  // a graph that lives to the end of the process holds on to its Sizes
   nb::class_<Sizes>(m, "Sizes")
       .def(
           "__init__",
           [](Sizes* self, bool lstm, Index inputs, Index outputs, Index units, Index layers, Index locations,
              Index width, Index read_heads, Index write_heads, std::vector<Index> shifts, bool scalar_shift,
              double similarity_epsilon, double sharpening_epsilon, double backward_clip) {
-            new (self) Sizes(checked({lstm, inputs, outputs, units, layers, locations, width, read_heads, write_heads,
-                                      std::move(shifts), scalar_shift, similarity_epsilon, sharpening_epsilon,
-                                      backward_clip}));
+            new (self) Sizes(
+                checked({lstm, inputs, outputs, units, layers, locations, width, read_heads, write_heads,
+                         std::move(shifts), scalar_shift, similarity_epsilon, sharpening_epsilon, backward_clip}));
           },
           nb::kw_only(), nb::arg("lstm"), nb::arg("inputs"), nb::arg("outputs"), nb::arg("units"), nb::arg("layers"),
           nb::arg("locations"), nb::arg("width"), nb::arg("read_heads"), nb::arg("write_heads"), nb::arg("shifts"),

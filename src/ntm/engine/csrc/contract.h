@@ -7,6 +7,7 @@
 //   N  locations     M  width       R  read heads               W  write heads         S  shifts
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -26,7 +27,8 @@ struct Sizes {
   std::vector<Index> shifts;
   bool scalar_shift;
   double similarity_epsilon, sharpening_epsilon;
-  double backward_clip;  // bounds the gradients of the controller's and heads' linear maps, at every step; may be infinite
+  double
+      backward_clip;  // bounds the gradients of the controller's and heads' linear maps, at every step; may be infinite
 };
 
 // The parameters as the layer holds them. Linear maps are (outputs, inputs) with a bias (outputs):
@@ -56,6 +58,17 @@ template <typename Pointer>
 struct StateOf {
   Pointer memory, read_weightings, write_weightings, reads, hidden, cell;
 };
+
+// Elements of each part of a state, per sequence.
+inline std::array<Index, 6> state_sizes(const Sizes& s) {
+  const Index hidden = s.lstm ? s.layers * s.units : 0;
+  return {s.locations * s.width,
+          s.read_heads * s.locations,
+          s.write_heads * s.locations,
+          s.read_heads * s.width,
+          hidden,
+          hidden};
+}
 
 template <typename T>
 using State = StateOf<const T*>;
@@ -89,25 +102,26 @@ struct Record {
 };
 
 // The functions, instantiated for float and double. Results do not depend on the number of threads, to the bit.
+// Arguments, here and in every kernel: what is written, what is read, then the sizes.
 
 // Elements of the tape that `forward` writes and `backward` reads, whatever the lengths: about N M per step and
 // sequence. Without a tape to keep, two steps suffice whatever T is.
-Index tape_size(const Sizes&, Index steps, Index sequences, bool keep);
+Index tape_size(Index steps, Index sequences, bool keep, const Sizes&);
 
 // x, start -> logits (T, B, O), zeroed by the caller, final, tape.
 template <typename T>
-void forward(const Sizes&, const Batch&, const Weights<T>&, const SequencesOf<const T*>& x, const State<T>& start,
-             bool keep, T* tape, T* logits, const MutableState<T>& final);
+void forward(T* logits, const MutableState<T>& final, T* tape, const SequencesOf<const T*>& x, const State<T>& start,
+             const Weights<T>& weights, bool keep, const Batch& batch, const Sizes& sizes);
 
 // dlogits, dfinal and the tape of a `forward` with keep -> gradients, all overwritten. dx (T, B, I) may be null;
 // where it is not, the caller has zeroed it.
 template <typename T>
-void backward(const Sizes&, const Batch&, const Weights<T>&, const T* tape, const T* dlogits, const State<T>& dfinal,
-              T* dx, const WeightGradients<T>& dweights, const MutableState<T>& dstart);
+void backward(T* dx, const WeightGradients<T>& dweights, const MutableState<T>& dstart, const T* dlogits,
+              const State<T>& dfinal, const T* tape, const Weights<T>& weights, const Batch& batch, const Sizes& sizes);
 
 // Copies the record out of the tape of a `forward` with keep.
 template <typename T>
-void record(const Sizes&, const Batch&, const T* tape, const Record<T>&);
+void record(const Record<T>& to, const T* tape, const Batch&, const Sizes&);
 
 // A training step's gradients, from sequences and targets to the gradients of all parameters, the learned start
 // included. Its buffers live from call to call.
@@ -115,22 +129,25 @@ template <typename T>
 class Gradients {
  public:
   // The parameters of the start in a state's order and without its batch axis; weightings are logits there.
-  Gradients(const Sizes&, const Weights<T>&, const WeightGradients<T>&, const State<T>& start,
-            const MutableState<T>& dstart);
+  Gradients(const WeightGradients<T>&, const MutableState<T>& dstart, const Weights<T>&, const State<T>& start,
+            const Sizes&);
   ~Gradients();
 
   // Mean over the batch of each sequence's binary cross-entropy in nats, and the gradients of that, overwritten.
   // x (T, B, I), targets (T, B, O) and mask (T, B) may be strided; steps beyond the longest length are not looked at.
-  double compute(Batch, const SequencesOf<const T*>& x, const SequencesOf<const T*>& targets,
-                 const SequencesOf<const T*>& mask);
+  double compute(const SequencesOf<const T*>& x, const SequencesOf<const T*>& targets,
+                 const SequencesOf<const T*>& mask, const Batch&);
 
  private:
-  struct Workshop;
-  std::unique_ptr<Workshop> workshop_;
+  struct Buffers;
+  std::unique_ptr<Buffers> buffers_;
 };
 
 // Graves' RMSProp on one parameter: clip g, then
-//   n = decay n + (1 - decay) g^2, m = decay m + (1 - decay) g, d = momentum d - rate g / sqrt(n - m^2 + epsilon), p += d
+//   n = decay n + (1 - decay) g^2
+//   m = decay m + (1 - decay) g
+//   d = momentum d - rate g / sqrt(n - m^2 + epsilon)
+//   p = p + d
 template <typename T>
 struct Optimised {
   Index count;
@@ -146,6 +163,6 @@ void rmsprop(const Optimised<T>&, const RMSPropSettings&);
 
 // Whether all elements are finite.
 template <typename T>
-bool all_finite(Index count, const T* values);
+bool all_finite(const T* values, Index count);
 
 }  // namespace ntm::NTM_TARGET

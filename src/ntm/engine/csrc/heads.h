@@ -49,18 +49,16 @@ class HeadNumbers {
         shifts_(padded(heads_ * plan.shift_outputs)) {}
 
   void squash(T* squashed, const T* raw, const Plan& plan) {
-    for_each_head(plan, [&](Index i, const HeadKind& kind, Index, Index from) {
-      gather(i, raw + from, kind.raw, plan);
-    });
+    for_each_head(plan,
+                  [&](Index i, const HeadKind& kind, Index, Index from) { gather(i, raw + from, kind.raw, plan); });
     for (std::size_t k = 0; k < raw_.size(); k += kLanes<T>) {
       const Vec<T> x = load(&raw_[k]), e = exp<T>(-abs<T>(x));
       store<T>(&sigmoids_[k], (x < 0 ? e : T(1) - Vec<T>{}) / (T(1) + e));
       store<T>(&softplus_[k], max<T>(x, Vec<T>{}) + log1p<T>(e));
     }
     for (std::size_t k = 0; k < shifts_.size(); k += kLanes<T>) store<T>(&shifts_[k], exp<T>(load(&shifts_[k])));
-    for_each_head(plan, [&](Index i, const HeadKind& kind, Index to, Index) {
-      give(squashed + to, i, kind.squashed, plan);
-    });
+    for_each_head(plan,
+                  [&](Index i, const HeadKind& kind, Index to, Index) { give(squashed + to, i, kind.squashed, plan); });
   }
 
  private:

@@ -1,26 +1,28 @@
 // The functions of contract.h for one instruction set; compiled once per set (see CMakeLists.txt).
 
+#include "optimiser.h"
+#include "record.h"
 #include "training.h"
 
 namespace ntm::NTM_TARGET {
 
-Index tape_size(const Sizes& sizes, Index steps, Index sequences, bool keep) {
+Index tape_size(Index steps, Index sequences, bool keep, const Sizes& sizes) {
   const Plan plan(sizes);
-  Shelf<float*> shelf = {tape_rows(steps, sequences, keep), nullptr};  // elements do not depend on their type
-  MemoryTapeOf<float*>(plan, shelf, shelf.rows);
-  ControlTapeOf<float*>(plan, shelf);
-  return shelf.size;
+  Arena<float*> arena = {tape_rows(steps, sequences, keep), nullptr};  // elements do not depend on their type
+  MemoryTapeOf<float*>(plan, arena, arena.rows);
+  ControlTapeOf<float*>(plan, arena);
+  return arena.size;
 }
 
-#define NTM_INSTANTIATE(T)                                                                                       \
-  template void forward<T>(const Sizes&, const Batch&, const Weights<T>&, const SequencesOf<const T*>&,          \
-                           const State<T>&, bool, T*, T*, const MutableState<T>&);                               \
-  template void backward<T>(const Sizes&, const Batch&, const Weights<T>&, const T*, const T*, const State<T>&,  \
-                            T*, const WeightGradients<T>&, const MutableState<T>&);                              \
-  template void record<T>(const Sizes&, const Batch&, const T*, const Record<T>&);                               \
-  template class Gradients<T>;                                                                                   \
-  template void rmsprop<T>(const Optimised<T>&, const RMSPropSettings&);                                         \
-  template bool all_finite<T>(Index, const T*);
+#define NTM_INSTANTIATE(T)                                                                                    \
+  template void forward<T>(T*, const MutableState<T>&, T*, const SequencesOf<const T*>&, const State<T>&,     \
+                           const Weights<T>&, bool, const Batch&, const Sizes&);                              \
+  template void backward<T>(T*, const WeightGradients<T>&, const MutableState<T>&, const T*, const State<T>&, \
+                            const T*, const Weights<T>&, const Batch&, const Sizes&);                         \
+  template void record<T>(const Record<T>&, const T*, const Batch&, const Sizes&);                            \
+  template class Gradients<T>;                                                                                \
+  template void rmsprop<T>(const Optimised<T>&, const RMSPropSettings&);                                      \
+  template bool all_finite<T>(const T*, Index);
 
 NTM_INSTANTIATE(float)
 NTM_INSTANTIATE(double)

@@ -170,7 +170,7 @@ struct MemoryGradient {
 // Sums over the locations, a vector per head and value: they become numbers at the end of a pass.
 template <typename T>
 struct MemorySums {
-  Vec<T> *keys, *erase, *add;
+  Vec<T>*keys, *erase, *add;
 };
 
 // The gradient of value m of a block of `memory`, all that flows into it added up; and its share of the keys' sums.
@@ -194,17 +194,17 @@ inline void gather_gradient(Vec<T> (&d)[vectors], Count read_heads, Count write_
   add_outer_products<T>(d, read_heads, g.keys, m, row);
 }
 
-// Back through the first block of `g`. `room` has space for two blocks of vectors per write head.
+// Back through the first block of `g`. `workspace` has space for two blocks of vectors per write head.
 template <typename T, int vectors, typename Count>
 inline void memory_block_backward(Count read_heads, Count write_heads, const MemoryGradient<T> g,
-                                  const MemorySums<T> sums, const Plan& plan, Vec<T>* room) {
+                                  const MemorySums<T> sums, const Plan& plan, Vec<T>* workspace) {
   constexpr Index lanes = kLanes<T>;
   constexpr bool one = !std::is_integral_v<Count>;  // then everything fits into registers
   const HeadLayout at = plan.write.squashed;
   const Index row = plan.row, width = plan.width;
   const auto weighting = [&](Index h, int v) { return load(g.weightings + h * row + v * lanes); };
   Vec<T> registers[2 * vectors];
-  Vec<T>* const found = one ? registers : room;  // what each write head found
+  Vec<T>* const found = one ? registers : workspace;  // what each write head found
   Vec<T>* const dweighting = found + write_heads * vectors;
   for (Index h = 0; h < write_heads; ++h)
     for (int v = 0; v < vectors; ++v) dweighting[h * vectors + v] = load(g.dweightings + h * row + v * lanes);
@@ -250,11 +250,12 @@ Index memory_backward_room(const Plan& plan) {
 // Back through reading, the read heads' similarities, and writing, in one pass. dkeys (R x M) becomes the sums of
 // keys.rows times M(i); derase and dadd (W x M) are overwritten.
 template <typename T>
-void memory_backward(const MemoryGradient<T>& gradient, T* dkeys, T* derase, T* dadd, const Plan& plan, Vec<T>* room) {
+void memory_backward(const MemoryGradient<T>& gradient, T* dkeys, T* derase, T* dadd, const Plan& plan,
+                     Vec<T>* workspace) {
   const Index reads = plan.read_heads * plan.width, writes = plan.write_heads * plan.width;
-  const MemorySums<T> sums = {room, room + reads, room + reads + writes};
+  const MemorySums<T> sums = {workspace, workspace + reads, workspace + reads + writes};
   Vec<T>* const blocks = sums.add + writes;
-  std::fill(room, blocks, Vec<T>{});
+  std::fill(workspace, blocks, Vec<T>{});
   for_each_block<T>(plan, [&](auto vectors, auto reads_count, auto writes_count, Index n) {
     memory_block_backward<T, vectors>(reads_count, writes_count, gradient.from(n, plan), sums, plan, blocks);
   });

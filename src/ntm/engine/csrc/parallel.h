@@ -75,10 +75,10 @@ class Phase {
 using Job = std::function<void(Index)>;
 
 // A thread that takes part in one caller's calls and waits in between: to start one takes as long as a tenth of a step.
-class Helper {
+class Worker {
  public:
-  explicit Helper(Index worker) : thread_([this, worker] { live(worker); }) {}
-  ~Helper() {
+  explicit Worker(Index number) : thread_([this, number] { live(number); }) {}
+  ~Worker() {
     give(&kLeave);
     thread_.join();
   }
@@ -96,13 +96,13 @@ class Helper {
   }
 
  private:
-  // Between two steps of a training loop the helper stays awake: to wake one up takes as long as to start one.
+  // Between two steps of a training loop it stays awake: to wake one up takes as long as to start one.
   static constexpr std::chrono::microseconds kPatience{200};
   inline static const Job kLeave;
 
-  void live(Index worker) {
+  void live(Index number) {
     for (const Job* job = next(); job != &kLeave; job = next()) {
-      (*job)(worker);
+      (*job)(number);
       job_ = nullptr;
     }
   }
@@ -120,16 +120,16 @@ class Helper {
   std::thread thread_;  // last: it uses the others
 };
 
-// The helpers of one calling thread, so that callers need not wait for one another. They end with that thread.
-class Crew {
+// The threads of one caller, so that callers need not wait for one another. They end with the caller's thread.
+class ThreadPool {
  public:
-  Crew() = default;
-  ~Crew() {
+  ThreadPool() = default;
+  ~ThreadPool() {
     if (forked()) forget();
   }
-  static Crew& mine() {
-    thread_local Crew crew;
-    return crew;
+  static ThreadPool& mine() {
+    thread_local ThreadPool pool;
+    return pool;
   }
 
   // job(worker) on up to `threads` threads, the caller's among them. It must not throw.
@@ -137,27 +137,27 @@ class Crew {
     if (forked()) forget();
     const Index wanted = std::max<Index>(threads, 1) - 1;
     try {
-      while (Index(helpers_.size()) < wanted) helpers_.push_back(std::make_unique<Helper>(helpers_.size() + 1));
+      while (Index(workers_.size()) < wanted) workers_.push_back(std::make_unique<Worker>(workers_.size() + 1));
     } catch (const std::system_error&) {
       // The system has no more threads to give; those there are do all the work.
     }
-    const Index there = std::min<Index>(wanted, helpers_.size());
-    for (Index i = 0; i < there; ++i) helpers_[i]->give(&job);
+    const Index there = std::min<Index>(wanted, workers_.size());
+    for (Index i = 0; i < there; ++i) workers_[i]->give(&job);
     job(0);
-    for (Index i = 0; i < there; ++i) helpers_[i]->finish();
+    for (Index i = 0; i < there; ++i) workers_[i]->finish();
   }
 
  private:
   // A fork copies this list, but not the threads: nobody could join them.
   bool forked() const { return process_ != getpid(); }
   void forget() {
-    for (auto& helper : helpers_) static_cast<void>(helper.release());
-    helpers_.clear();
+    for (auto& worker : workers_) static_cast<void>(worker.release());
+    workers_.clear();
     process_ = getpid();
   }
 
   pid_t process_ = getpid();
-  std::vector<std::unique_ptr<Helper>> helpers_;
+  std::vector<std::unique_ptr<Worker>> workers_;
 };
 
 // Runs phases one after the other, each on up to `threads` threads.
@@ -173,7 +173,7 @@ void run_parallel(Index threads, Phases&... phases) {
       if (!failed.exchange(true)) failure = std::current_exception();
     }
   };
-  Crew::mine().run(std::min(threads, std::max({phases.count...})), run);
+  ThreadPool::mine().run(std::min(threads, std::max({phases.count...})), run);
   if (failure) std::rethrow_exception(failure);
 }
 

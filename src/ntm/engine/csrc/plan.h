@@ -51,11 +51,11 @@ struct HeadKind {
 };
 
 struct Plan : Sizes {
-  Index row;            // N rounded up: of an array over the locations, and of a memory
-  Index recurrent;      // LSTM layers: 0 for a feedforward controller
-  Index shift_outputs;  // raw values per head for the shift
-  Index gates;          // values a controller layer's linear map emits
-  Index reach;          // of the widest rotation, once rotations are taken the short way round
+  Index row;                   // N rounded up: of an array over the locations, and of a memory
+  Index recurrent;             // LSTM layers: 0 for a feedforward controller
+  Index shift_outputs;         // raw values per head for the shift
+  Index gates;                 // values a controller layer's linear map emits
+  Index reach;                 // of the widest rotation, once rotations are taken the short way round
   std::vector<Index> offsets;  // the shifts, the short way round
   HeadKind read, write;
   Index raw_heads, squashed_heads, features;
@@ -165,7 +165,7 @@ class MemoryRows {
 
 // Hands out arrays of `rows` rows, one after the other, and counts their elements. Null data: only the count is wanted.
 template <typename Pointer>
-struct Shelf {
+struct Arena {
   Index rows;
   Pointer data;
   Index size = 0;
@@ -181,9 +181,9 @@ struct Shelf {
 // How many elements arrays of `rows` rows have.
 template <typename Arrays, typename T>
 Index elements(const Plan& plan, Index rows) {
-  Shelf<T*> shelf = {rows, nullptr};
-  Arrays(plan, shelf);
-  return shelf.size;
+  Arena<T*> arena = {rows, nullptr};
+  Arrays(plan, arena);
+  return arena.size;
 }
 
 // How the heads of one kind came to their weightings: equations 6, 5, the logarithm of 8, and 9; (heads x row) each.
@@ -192,12 +192,12 @@ struct AddressingOf {
   Index stride;
   Pointer similarity, content, logs, weightings;
 
-  AddressingOf(Index heads, const Plan& plan, Shelf<Pointer>& shelf)
+  AddressingOf(Index heads, const Plan& plan, Arena<Pointer>& arena)
       : stride(heads * plan.row),
-        similarity(shelf.take(stride)),
-        content(shelf.take(stride)),
-        logs(shelf.take(stride)),
-        weightings(shelf.take(stride)) {}
+        similarity(arena.take(stride)),
+        content(arena.take(stride)),
+        logs(arena.take(stride)),
+        weightings(arena.take(stride)) {}
 
   // The arrays of one row of the tape, and of one head of those.
   AddressingOf at(Index row) const { return from(row * stride); }
@@ -215,12 +215,12 @@ struct MemoryTapeOf {
   Pointer memory, inverse_norms;  // (panels x M x 16), and (row): 1 / |M(i)|
   AddressingOf<Pointer> read, write;
 
-  MemoryTapeOf(const Plan& plan, Shelf<Pointer>& shelf, Index memories)
+  MemoryTapeOf(const Plan& plan, Arena<Pointer>& arena, Index memories)
       : memory_stride(plan.width * plan.row),
-        memory(shelf.take(memory_stride, memories)),
-        inverse_norms(shelf.take(plan.row)),
-        read(plan.read_heads, plan, shelf),
-        write(plan.write_heads, plan, shelf) {}
+        memory(arena.take(memory_stride, memories)),
+        inverse_norms(arena.take(plan.row)),
+        read(plan.read_heads, plan, arena),
+        write(plan.write_heads, plan, arena) {}
 };
 
 // The small part: heads and controller, and what the weights' gradients will be made of.
@@ -231,20 +231,20 @@ struct ControlTapeOf {
   Index features_stride, heads_stride, gates_stride, hidden_stride;
   std::vector<Index> seen_stride;
 
-  ControlTapeOf(const Plan& plan, Shelf<Pointer>& shelf) {
-    features = shelf.take(features_stride = padded(plan.features));
+  ControlTapeOf(const Plan& plan, Arena<Pointer>& arena) {
+    features = arena.take(features_stride = padded(plan.features));
     gates_stride = padded(plan.gates);
     hidden_stride = padded(plan.units);
     for (Index l = 0; l < plan.layers; ++l) {
       seen_stride.push_back(padded(plan.seen(l)));
-      seen.push_back(shelf.take(seen_stride[l]));
+      seen.push_back(arena.take(seen_stride[l]));
       if (!plan.lstm) continue;
-      gates.push_back(shelf.take(gates_stride));
-      hidden.push_back(shelf.take(hidden_stride));
-      cell.push_back(shelf.take(hidden_stride));
+      gates.push_back(arena.take(gates_stride));
+      hidden.push_back(arena.take(hidden_stride));
+      cell.push_back(arena.take(hidden_stride));
     }
-    heads = shelf.take(heads_stride = padded(plan.squashed_heads));
-    shelf.size += kPanel;  // vectors may read past the last row
+    heads = arena.take(heads_stride = padded(plan.squashed_heads));
+    arena.size += kPanel;  // vectors may read past the last row
   }
 };
 

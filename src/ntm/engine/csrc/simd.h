@@ -210,8 +210,7 @@ struct Math<float> {
   static constexpr float round_magic = 12582912.f;  // 1.5 * 2^23: adding it rounds to an integer
   static constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;
   static constexpr float exp_lowest = -87.33654f, exp_highest = 88.02969f;
-  static constexpr float exp_coefficients[] = {1.f / 5040, 1.f / 720, 1.f / 120,
-                                               1.f / 24,   1.f / 6,   0.5f};
+  static constexpr float exp_coefficients[] = {1.f / 5040, 1.f / 720, 1.f / 120, 1.f / 24, 1.f / 6, 0.5f};
   static constexpr float log_coefficients[] = {0.28498786688f, 0.40000972152f, 0.66666662693f};
   static constexpr float log_tail = 0.24279078841f;
 };
@@ -225,12 +224,11 @@ struct Math<double> {
   static constexpr double ln2_low = 1.90821492927058770002e-10;
   static constexpr double exp_lowest = -708.39, exp_highest = 709.43;
   static constexpr double exp_coefficients[] = {
-      1. / 87178291200, 1. / 6227020800, 1. / 479001600, 1. / 39916800, 1. / 3628800,
-      1. / 362880,      1. / 40320,      1. / 5040,      1. / 720,      1. / 120,
-      1. / 24,          1. / 6,          0.5};
-  static constexpr double log_coefficients[] = {
-      1.531383769920937332e-01, 1.818357216161805012e-01, 2.222219843214978396e-01,
-      2.857142874366239149e-01, 3.999999999940941908e-01, 6.666666666666735130e-01};
+      1. / 87178291200, 1. / 6227020800, 1. / 479001600, 1. / 39916800, 1. / 3628800, 1. / 362880, 1. / 40320,
+      1. / 5040,        1. / 720,        1. / 120,       1. / 24,       1. / 6,       0.5};
+  static constexpr double log_coefficients[] = {1.531383769920937332e-01, 1.818357216161805012e-01,
+                                                2.222219843214978396e-01, 2.857142874366239149e-01,
+                                                3.999999999940941908e-01, 6.666666666666735130e-01};
   static constexpr double log_tail = 1.479819860511658591e-01;
 };
 
@@ -244,8 +242,7 @@ inline Vec<T> exp(Vec<T> x) {
   const Vec<T> n = shifted - M::round_magic;
   const Vec<T> r = clamped - n * M::ln2_high - n * M::ln2_low;
   Vec<T> p = broadcast<T>(M::exp_coefficients[0]);
-  for (int i = 1; i < int(sizeof(M::exp_coefficients) / sizeof(T)); ++i)
-    p = p * r + M::exp_coefficients[i];
+  for (int i = 1; i < int(sizeof(M::exp_coefficients) / sizeof(T)); ++i) p = p * r + M::exp_coefficients[i];
   const Vec<T> fraction = p * r * r + r + T(1);
   // The low bits of `shifted` are the integer n; moved up, they are the exponent of 2^n.
   const Vec<T> power = from_bits<T>((bits_of<T>(shifted) + M::exponent_bias) << M::mantissa_bits);
@@ -290,18 +287,15 @@ template <>
 inline Vec<float> tanh_near_zero<float>(Vec<float> x) {
   const Vec<float> z = x * x;
   Vec<float> p = broadcast<float>(-5.70498872745e-3f);
-  for (float c : {2.06390887954e-2f, -5.37397155531e-2f, 1.33314422036e-1f, -3.33332819422e-1f})
-    p = p * z + c;
+  for (float c : {2.06390887954e-2f, -5.37397155531e-2f, 1.33314422036e-1f, -3.33332819422e-1f}) p = p * z + c;
   return p * z * x + x;
 }
 
 template <>
 inline Vec<double> tanh_near_zero<double>(Vec<double> x) {
   const Vec<double> z = x * x;
-  const Vec<double> p =
-      (-9.64399179425052238628e-1 * z - 9.92877231001918586564e1) * z - 1.61468768441708447952e3;
-  const Vec<double> q = ((z + 1.12811678491632931402e2) * z + 2.23548839060100448583e3) * z +
-                        4.84406305325125486048e3;
+  const Vec<double> p = (-9.64399179425052238628e-1 * z - 9.92877231001918586564e1) * z - 1.61468768441708447952e3;
+  const Vec<double> q = ((z + 1.12811678491632931402e2) * z + 2.23548839060100448583e3) * z + 4.84406305325125486048e3;
   return p / q * z * x + x;
 }
 

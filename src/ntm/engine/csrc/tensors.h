@@ -29,7 +29,9 @@ struct TensorView {
   std::uint64_t byte_offset;
 };
 struct TensorExchange {
-  struct { std::uint32_t major, minor; } version;
+  struct {
+    std::uint32_t major, minor;
+  } version;
   const void* previous;
   void *allocate, *managed_from_object, *managed_to_object;
   int (*view)(void* object, TensorView* out);
@@ -38,9 +40,9 @@ struct TensorExchange {
 // What is asked of torch at every call, looked up once.
 struct Torch {
   nb::object tensor, parameter, float32, float64, int64;
-  nb::object dtype = nb::str("dtype"), is_cpu = nb::str("is_cpu"), is_neg = nb::str("is_neg"),
-             data_ptr = nb::str("data_ptr"), shape = nb::str("shape"), stride = nb::str("stride"),
-             detach = nb::str("detach"), numpy = nb::str("numpy");
+  nb::object dtype = nb::str("dtype"), is_cpu = nb::str("is_cpu"),
+             is_neg = nb::steal(PyUnicode_InternFromString("is_neg")), data_ptr = nb::str("data_ptr"),
+             shape = nb::str("shape"), stride = nb::str("stride"), detach = nb::str("detach"), numpy = nb::str("numpy");
   const TensorExchange *offered = nullptr, *exchange = nullptr;
 
   Torch() {
@@ -59,6 +61,15 @@ struct Torch {
   static Torch& get() {
     static Torch* const torch = new Torch;  // never destroyed: the interpreter may be gone by then
     return *torch;
+  }
+
+  // Asked of every tensor of every call, so without a bound method in between.
+  bool is_negative(nb::handle tensor) const {
+    PyObject* const self = tensor.ptr();
+    const nb::object answer =
+        nb::steal(PyObject_VectorcallMethod(is_neg.ptr(), &self, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
+    if (!answer.is_valid()) throw nb::python_error();
+    return answer.is(Py_True);
   }
 
   nb::handle dtype_of(float) const { return float32; }
@@ -136,7 +147,7 @@ Described described(nb::handle tensor, const char* name) {
   const Torch& torch = Torch::get();
   const nb::handle type = tensor.type();
   if (!type.is(torch.tensor) && !type.is(torch.parameter)) refuse(name, "a torch.Tensor");
-  if (nb::cast<bool>(tensor.attr(torch.is_neg)())) refuse(name, "without a negative bit: call resolve_neg()");
+  if (torch.is_negative(tensor)) refuse(name, "without a negative bit: call resolve_neg()");
   const Described found =
       torch.exchange ? described_by_exchange(tensor, *torch.exchange, 8 * sizeof(T), std::is_floating_point_v<T>, name)
                      : described_by_attributes(tensor, torch, torch.dtype_of(T()), name);
@@ -226,8 +237,12 @@ StateOf<T*> state_of(const Sizes& s, Index sequences, const nb::list& tensors, c
     const Index count = product({sequences, each});
     return may_be_null ? elements_or_null<T>(tensors[i], count, name) : elements_of<T>(tensors[i], count, name);
   };
-  StateOf<T*> state = {part(0, s.locations * s.width), part(1, s.read_heads * s.locations),
-                       part(2, s.write_heads * s.locations), part(3, s.read_heads * s.width), nullptr, nullptr};
+  StateOf<T*> state = {part(0, s.locations * s.width),
+                       part(1, s.read_heads * s.locations),
+                       part(2, s.write_heads * s.locations),
+                       part(3, s.read_heads * s.width),
+                       nullptr,
+                       nullptr};
   const Index hidden = s.lstm ? s.layers * s.units : 0;
   if (!left_out) state.hidden = part(4, hidden), state.cell = part(5, hidden);
   return state;
@@ -254,8 +269,8 @@ inline Batch batch_of(Index steps, Index sequences, nb::handle lengths, Index th
 // Everything in contract.h's arithmetic stays far from overflow with these sizes.
 inline Sizes checked(Sizes s) {
   constexpr Index most = Index(1) << 31;
-  for (const Index size :
-       {s.inputs, s.outputs, s.units, s.layers, s.locations, s.width, s.read_heads, s.write_heads, Index(s.shifts.size())})
+  for (const Index size : {s.inputs, s.outputs, s.units, s.layers, s.locations, s.width, s.read_heads, s.write_heads,
+                           Index(s.shifts.size())})
     if (size < 1 || size > most) throw std::invalid_argument("sizes must be from 1 to 2^31");
   for (const Index shift : s.shifts)
     if (shift < -most || shift > most) throw std::invalid_argument("shifts must be within 2^31");
@@ -272,8 +287,8 @@ inline Sizes checked(Sizes s) {
 
 inline Index checked_tape_size(const Sizes& sizes, Index steps, Index sequences, bool keep) {
   if (steps < 1 || sequences < 1) throw std::invalid_argument("a batch has at least one step and one sequence");
-  product({steps + 1, sequences, tape_size(sizes, 1, 1, false)});
-  return tape_size(sizes, steps, sequences, keep);
+  product({steps + 1, sequences, tape_size(1, 1, false, sizes)});
+  return tape_size(steps, sequences, keep, sizes);
 }
 
 }  // namespace ntm::NTM_TARGET

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "arrays.h"
+#include "start.h"
 
 #if !defined(NTM_SIMILARITY_EPSILON) || !defined(NTM_SHARPENING_EPSILON)
 #error "Compile with the epsilons of config.py."
@@ -25,7 +26,7 @@ struct Moments {
 
   bool finite() const {
     for (const auto& gradient : gradients)
-      if (!all_finite<float>(Index(gradient.size()), gradient.data())) return false;
+      if (!all_finite<float>(gradient.data(), Index(gradient.size()))) return false;
     return true;
   }
   void update(Arrays<float>& parameters, const RMSPropSettings& settings) {
@@ -53,36 +54,15 @@ struct Network {
 
   Gradients<float>& training() {
     if (!gradients)
-      gradients.emplace(sizes, weights_of<const float*>(weights, sizes.layers),
-                        weights_of<float*>(weight_moments.gradients, sizes.layers), state_of<const float*>(start),
-                        state_of<float*>(start_moments.gradients));
+      gradients.emplace(weights_of<float*>(weight_moments.gradients, sizes.layers),
+                        state_of<float*>(start_moments.gradients), weights_of<const float*>(weights, sizes.layers),
+                        state_of<const float*>(start), sizes);
     return *gradients;
   }
 };
 
 SequencesOf<const float*> sequences_at(const float* data, Index sequences, Index channels) {
   return {data, sequences * channels, channels};
-}
-
-void softmax(float* row, Index count) {
-  float largest = row[0], sum = 0;
-  for (Index i = 1; i < count; ++i) largest = std::fmax(largest, row[i]);
-  for (Index i = 0; i < count; ++i) sum += row[i] = std::exp(row[i] - largest);
-  for (Index i = 0; i < count; ++i) row[i] /= sum;
-}
-
-// The state in which every sequence of a batch starts.
-Arrays<float> starts_of(const Network& network, Index sequences) {
-  Arrays<float> starts = network.start;
-  const Index locations = network.sizes.locations;
-  for (auto* logits : {&starts[1], &starts[2]})
-    for (Index first = 0; first < Index(logits->size()); first += locations)
-      softmax(logits->data() + first, locations);
-  for (auto& part : starts) {
-    const std::vector<float> one = part;
-    for (Index b = 1; b < sequences; ++b) part.insert(part.end(), one.begin(), one.end());
-  }
-  return starts;
 }
 
 std::vector<float>& parameter(Network& network, Index i) {
@@ -113,14 +93,15 @@ EXPORT(trace)
 void trace(Network* network, int steps, int sequences, const std::int64_t* lengths, const float* x) {
   const Sizes& sizes = network->sizes;
   const Batch batch = {steps, sequences, lengths, 1};
-  std::vector<float> tape(tape_size(sizes, steps, sequences, true));
-  Arrays<float> start = starts_of(*network, sequences), final = zeros<float>(state_counts(sizes, sequences));
+  std::vector<float> tape(tape_size(steps, sequences, true, sizes));
+  States<float> start;
+  Arrays<float> final = zeros<float>(state_counts(sizes, sequences));
   network->logits.assign(Index(steps) * sequences * sizes.outputs, 0);
   network->record = zeros<float>(record_counts(sizes, Index(steps) * sequences));
-  forward<float>(sizes, batch, weights_of<const float*>(network->weights, sizes.layers),
-                 sequences_at(x, sequences, sizes.inputs), state_of<const float*>(start), true, tape.data(),
-                 network->logits.data(), state_of<float*>(final));
-  record<float>(sizes, batch, tape.data(), record_of(network->record));
+  forward<float>(network->logits.data(), state_of<float*>(final), tape.data(), sequences_at(x, sequences, sizes.inputs),
+                 learned_state(start, state_of<const float*>(network->start), sizes),
+                 weights_of<const float*>(network->weights, sizes.layers), true, batch, sizes);
+  record<float>(record_of(network->record), tape.data(), batch, sizes);
 }
 
 EXPORT(traced_data)
@@ -141,9 +122,9 @@ EXPORT(differentiate)
 double differentiate(Network* network, int steps, int sequences, const std::int64_t* lengths, const float* x,
                      const float* targets, const float* mask) {
   const Sizes& sizes = network->sizes;
-  return network->training().compute({steps, sequences, lengths, 1}, sequences_at(x, sequences, sizes.inputs),
-                                     sequences_at(targets, sequences, sizes.outputs),
-                                     sequences_at(mask, sequences, 1));
+  return network->training().compute(sequences_at(x, sequences, sizes.inputs),
+                                     sequences_at(targets, sequences, sizes.outputs), sequences_at(mask, sequences, 1),
+                                     {steps, sequences, lengths, 1});
 }
 
 // False, and nothing is changed, where a gradient is not finite.

@@ -5,14 +5,8 @@ import { make } from "./dom.js";
 import { isWrong } from "./trace.js";
 
 export function makeSummary(trace) {
-  const element = make(
-    "header",
-    { class: "summary" },
-    make("h2", {}, trace.title),
-    make("p", { class: "verdict" }, ...verdictOf(trace)),
-  );
-  if (trace.hint) element.append(make("p", { class: "note" }, `What to look for: ${trace.hint}`));
-  return element;
+  const verdict = make("p", { class: "verdict" }, ...verdictOf(trace));
+  return make("header", { class: "summary" }, make("h2", {}, trace.title), verdict);
 }
 
 function verdictOf(trace) {

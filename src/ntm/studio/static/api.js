@@ -1,4 +1,26 @@
-/** The studio's server, behind two functions. A refusal is an Error with the server's sentence. */
+/** The studio's server. A refusal is an Error with the server's sentence. */
+
+/**
+ * What the play view asks for. The site without a server has the same, made of files and a worker.
+ *
+ *     guide(), networks(), traces(), savedTrace(name)
+ *     example(network, sizes, seed)        a random problem
+ *     trace(request, signal)               what a network does with a problem
+ *     file(request, view)                  the same as a page of its own, a Blob
+ *     missing(network)                     why an address leads nowhere, in words
+ */
+export const studio = {
+  guide: () => getJson("guide"),
+  networks: () => getJson("networks"),
+  traces: () => getJson("traces"),
+  savedTrace: (name) => getJson(`traces/${encodeURIComponent(name)}`),
+  example: (network, sizes, seed) =>
+    postJson("example", { network, seed, ...sizes }).then((answer) => answer.problem),
+  trace: (request, signal) => postJson("trace", request, signal),
+  file: (request, { step, head }) =>
+    post("share", { ...request, step, head }).then((answer) => answer.blob()),
+  missing: (network) => `There is no network ${network}, or it has no weights yet.`,
+};
 
 export function getJson(path) {
   return answerTo(fetch(`api/${path}`)).then((answer) => answer.json());
@@ -8,9 +30,8 @@ export function postJson(path, body, signal) {
   return post(path, body, signal).then((answer) => answer.json());
 }
 
-/** Post and have the answer saved as a file. */
-export async function downloadPost(path, body, filename) {
-  const blob = await (await post(path, body)).blob();
+/** Have something saved as a file. */
+export function download(blob, filename) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
   link.download = filename;

@@ -1,7 +1,20 @@
-/** The arrays of a trace document: base64 of little-endian float32, behind their shape. */
+/**
+ * The arrays of a trace document: { shape, data }, with data the base64 of little-endian float32;
+ * or, from an engine in the page, { shape, values } as they are.
+ */
 
-export function decodeArray({ shape, data }) {
-  return { shape, values: new Float32Array(bytesFromBase64(data).buffer) };
+export function decodeArray({ shape, data, values }) {
+  return { shape, values: values ?? new Float32Array(bytesFromBase64(data).buffer) };
+}
+
+export function encodeArray({ shape, values }) {
+  const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+  const texts = [];
+  // As many arguments as a call may have.
+  for (let at = 0; at < bytes.length; at += 8192) {
+    texts.push(String.fromCharCode(...bytes.subarray(at, at + 8192)));
+  }
+  return { shape, data: btoa(texts.join("")) };
 }
 
 function bytesFromBase64(text) {

@@ -1,26 +1,29 @@
 /** Figure 2 of the paper for one head at one step: four weightings, each made from the last. */
 
-import { formatNumber, greatestMagnitude, partAt, peakOf } from "./arrays.js";
+import { formatNumber, partAt, peakOf } from "./arrays.js";
 import { headColour } from "./colours.js";
 import { make, pixelRatio } from "./dom.js";
+import { makeSymbol } from "./equations.js";
 import { drawBars, fittingCell } from "./heatmap.js";
 import { tellValues } from "./tip.js";
 
 const LINK_HEIGHT = 64;
 
-/** Each link: its title, its parameter at a step, what it did in words, what stands behind it. */
+/** Each link: its title, the symbol and value of its parameter at a step, what it did in words, what stands behind it. */
 const LINKS = [
   {
     field: "content",
     title: "1. Content",
-    parameter: (head, step) => `strength ${formatNumber(head.strengths.values[step])}`,
+    symbol: "\u03b2",
+    parameter: (head, step) => formatNumber(head.strengths.values[step]),
     words: (head, step) => placeInWords("matches", partAt(head.content, step)),
     ghost: () => null,
   },
   {
     field: "gated",
     title: "2. Gate",
-    parameter: (head, step) => `gate ${formatNumber(head.gates.values[step])}`,
+    symbol: "g",
+    parameter: (head, step) => formatNumber(head.gates.values[step]),
     words: (head, step) => gateInWords(head.gates.values[step]),
     // The gate mixes the content with where the head was; behind the mixture stands the latter.
     ghost: (head, step) => (step > 0 ? partAt(head.weightings, step - 1) : null),
@@ -28,6 +31,7 @@ const LINKS = [
   {
     field: "shifted",
     title: "3. Shift",
+    symbol: "s",
     parameter: (head, step, shifts) => shiftAsText(partAt(head.shifts, step), shifts),
     words: (head, step, shifts) => shiftInWords(partAt(head.shifts, step), shifts),
     ghost: (head, step) => partAt(head.gated, step),
@@ -35,7 +39,8 @@ const LINKS = [
   {
     field: "weightings",
     title: "4. Sharpening",
-    parameter: (head, step) => `sharpness ${formatNumber(head.sharpness.values[step])}`,
+    symbol: "\u03b3",
+    parameter: (head, step) => formatNumber(head.sharpness.values[step]),
     words: (head, step) => placeInWords("ends on", partAt(head.weightings, step)),
     ghost: (head, step) => partAt(head.shifted, step),
   },
@@ -56,13 +61,12 @@ export function makeChain(trace, stage) {
 }
 
 function makeLink(link, trace, stage) {
-  const parameter = make("span", { class: "parameter" });
+  const parameter = make("span");
   const words = make("figcaption");
   const label = `${link.title}, a bar per location. Arrow keys move through the bars.`;
   const canvas = make("canvas", { tabindex: "0", role: "img", "aria-label": label });
   const bars = make("div", { class: "bars" }, canvas);
-  const heading = make("div", { class: "link-title" }, make("strong", {}, link.title), parameter);
-  const element = make("figure", { class: "link" }, heading, bars, words);
+  const element = make("figure", { class: "link" }, headingOf(link, parameter, stage.tip), bars, words);
   const location = (column) => {
     const { start } = stage.stretch();
     return (start + column) % stage.chosenHead().weightings.shape[1];
@@ -75,7 +79,7 @@ function makeLink(link, trace, stage) {
 
   function layout() {
     const head = stage.chosenHead();
-    most = Math.max(...LINKS.map(({ field }) => greatestMagnitude(head[field].values, 1e-6)));
+    most = Math.max(...LINKS.map(({ field }) => stage.greatest(head[field].values)));
     width = fittingCell(bars.clientWidth, stage.stretch().count, 24);
   }
   function show(step) {
@@ -99,6 +103,11 @@ function makeLink(link, trace, stage) {
     },
   });
   return { element, layout, show };
+}
+
+function headingOf({ field, title, symbol }, parameter, tip) {
+  const named = make("span", { class: "parameter" }, make("i", {}, symbol), " ", parameter);
+  return make("div", { class: "link-title" }, makeSymbol(field, title, tip), named);
 }
 
 function placeInWords(verb, weighting) {

@@ -31,6 +31,21 @@ export function makeChoice(legend, name, choices, chosen, onChoose) {
   return group;
 }
 
+/** Make a <details> a menu: it closes when one goes elsewhere or presses Escape. */
+export function makeMenu(details, onOpen) {
+  const close = () => (details.open = false);
+  details.addEventListener("toggle", () => details.open && onOpen());
+  details.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !details.open) return;
+    close();
+    details.querySelector("summary").focus();
+  });
+  document.addEventListener("pointerdown", (event) => details.contains(event.target) || close());
+  details.addEventListener("focusout", ({ relatedTarget }) => {
+    if (relatedTarget && !details.contains(relatedTarget)) close();
+  });
+}
+
 /** The pixels of the screen per pixel of the page. */
 export function pixelRatio() {
   return window.devicePixelRatio || 1;

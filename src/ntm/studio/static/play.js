@@ -1,12 +1,14 @@
 /** The play view: choose a network, draw a problem, and see what the network does with it. */
 
-import { downloadPost, getJson, postJson } from "./api.js";
-import { formatNumber } from "./arrays.js";
-import { make } from "./dom.js";
+import { download } from "./api.js";
+import { make, makeMenu } from "./dom.js";
 import { mountDrawing } from "./drawing.js";
+import { lessonOf } from "./lessons.js";
+import { defaultsOf, describeNetwork, memoryOf } from "./networks.js";
 import { Sketch, isSameForm, problemFromTexts, problemToTexts, sizeOf } from "./problems.js";
 import { wholeNumber, writeRoute } from "./route.js";
 import { makeSize } from "./sizes.js";
+import { makeTour } from "./tour.js";
 import { mountViewer } from "./viewer.js";
 
 const WAIT_AFTER_EDIT = 120;
@@ -15,8 +17,9 @@ const WAIT_TO_REMEMBER = 250;
 const FAST_ENOUGH = 1500;
 const SAVED = "trace:";
 
-export function startPlay(guide) {
-  const play = new Play(guide);
+/** `backend` is the studio's server or what stands in for it; see api.js. */
+export function startPlay(guide, backend) {
+  const play = new Play(guide, backend);
   return { show: (route) => play.attempt(play.open(route)) };
 }
 
@@ -35,11 +38,13 @@ class Play {
   running = null; // the AbortController of the request that is under way
   timers = {};
 
-  constructor(guide) {
+  constructor(guide, backend) {
     this.guide = guide;
+    this.backend = backend;
     this.parts = Object.fromEntries(
       ["play", "network", "network-note", "sizes", "drawing", "drawing-hint", "play-message",
-        "play-result", "viewer", "undo", "redo", "random", "clear", "share", "run"]
+        "play-lesson", "play-result", "viewer", "undo", "redo", "random", "clear", "run",
+        "share", "copy-link", "save-file", "shared"]
         .map((id) => [id, document.getElementById(id)]),
     );
     const on = (id, event, action) =>
@@ -49,9 +54,18 @@ class Play {
     on("clear", "click", () => this.edit(() => this.sketch.clear()));
     on("undo", "click", () => this.edit(() => this.sketch.undo()));
     on("redo", "click", () => this.edit(() => this.sketch.redo()));
-    on("share", "click", () => this.share());
+    on("copy-link", "click", () => this.copyLink());
+    on("save-file", "click", () => this.saveFile());
+    makeMenu(this.parts.share, () => (this.parts.shared.textContent = ""));
     on("run", "click", () => this.run());
     document.addEventListener("keydown", (event) => this.onKey(event));
+    this.tour = makeTour(this.parts.play, {
+      open: (route) => this.tourTo(route),
+      onEnd: () => {
+        this.remember();
+        this.parts.network.focus();
+      },
+    });
   }
 
   /** Where something goes wrong, say it on the page, above the picture, which is out of date. */
@@ -98,7 +112,7 @@ class Play {
     clearTimeout(this.timers.run);
     this.running?.abort();
     this.setStale(true);
-    const [networks, saved] = await Promise.all([getJson("networks"), getJson("traces")]);
+    const [networks, saved] = await Promise.all([this.backend.networks(), this.backend.traces()]);
     if (turn !== this.turn) return;
     this.networks = networks;
     this.saved = saved.map((name) => `${SAVED}${name}`);
@@ -108,9 +122,7 @@ class Play {
     this.parts.network.value = wanted;
     if (wanted.startsWith(SAVED)) await this.openSaved(wanted);
     else await this.openNetwork(wanted, route);
-    if (route.id && route.id !== wanted) {
-      this.say(`There is no network ${route.id}, or it has no weights yet.`);
-    }
+    if (route.id && route.id !== wanted) this.say(this.backend.missing(route.id));
   }
 
   listNetworks() {
@@ -129,8 +141,7 @@ class Play {
     this.parts.play.classList.add("only-viewing");
     this.parts["network-note"].textContent = "A trace that was recorded and saved.";
     this.setStale(true);
-    const name = encodeURIComponent(id.slice(SAVED.length));
-    const trace = await getJson(`traces/${name}`);
+    const trace = await this.backend.savedTrace(id.slice(SAVED.length));
     if (turn === this.turn) this.showTrace(trace);
   }
 
@@ -156,6 +167,12 @@ class Play {
     this.describe();
     this.redraw();
     await this.run(viewIn(route));
+    if (turn === this.turn) this.tour.show(wholeNumber(route.tour, 1));
+  }
+
+  tourTo(route) {
+    history.pushState(null, "", writeRoute(route));
+    this.attempt(this.open(route));
   }
 
   describe() {
@@ -189,8 +206,7 @@ class Play {
 
   example(network, sizes) {
     const seed = Math.floor(Math.random() * 2 ** 31);
-    const request = { network: network.id, seed, ...sizes };
-    return postJson("example", request).then((answer) => answer.problem);
+    return this.backend.example(network.id, sizes, seed);
   }
 
   /** A random problem as large as the one that is drawn. */
@@ -240,7 +256,7 @@ class Play {
     const { turn } = this;
     this.setStale(true);
     const began = performance.now();
-    const trace = await postJson("trace", this.request, running.signal);
+    const trace = await this.backend.trace(this.request, running.signal);
     if (running.signal.aborted) return;
     this.tookToRun = performance.now() - began;
     this.showTrace(trace, view);
@@ -264,9 +280,23 @@ class Play {
     place.style.minHeight = "";
     this.setStale(false);
     this.say("");
+    this.teach(trace);
     const [title, verdict] = [".summary h2", ".verdict"].map((part) => place.querySelector(part));
     this.parts["play-result"].textContent = `${title.textContent}: ${verdict.textContent}`;
     this.remember();
+  }
+
+  /** Say why it slipped, if that is known, and offer what would help. */
+  teach({ wrong_bits: wrongBits, optimal }) {
+    const { network, memory, sketch } = this;
+    const known = sketch && { problem: sketch.problem, network, memory, wrongBits, guesses: optimal };
+    const lesson = known && lessonOf(known);
+    this.parts["play-lesson"].textContent = lesson?.text ?? "";
+    if (!lesson?.locations) return;
+    const button = make("button", { type: "button" }, `Use ${lesson.locations} locations`);
+    button.addEventListener("click", () =>
+      this.attempt(this.edit(() => (this.memory = lesson.locations))));
+    this.parts["play-lesson"].append(" ", button);
   }
 
   /** Keep the address true, so that to reload, to go back and to send it all show this again. */
@@ -282,22 +312,24 @@ class Play {
     const drawn = this.sketch ? problemToTexts(this.sketch.problem) : {};
     const larger = this.network && this.memory !== this.network.memory_locations;
     const { step = 0, head = 0 } = this.viewer?.view ?? {};
-    return { ...drawn, memory: larger ? this.memory : null, step: step + 1, head: head || null };
+    return { ...drawn, memory: larger ? this.memory : null, step: step + 1, head, tour: this.tour.number };
   }
 
-  async share() {
-    await downloadPost("share", this.request, `ntm-${this.network.task}.html`);
+  /** The address of this moment, for somebody else. */
+  async copyLink() {
+    const address = new URL(writeRoute({ view: "play", id: this.shown, ...this.moment }), location.href);
+    await navigator.clipboard.writeText(address.href).catch((error) => {
+      throw new Error(`The browser does not let the page copy; the link is ${address.href}`,
+        { cause: error });
+    });
+    this.parts.shared.textContent = "The link is copied.";
   }
-}
 
-function defaultsOf(network) {
-  const sizes = Object.entries(network.problem.sizes);
-  return Object.fromEntries(sizes.map(([axis, range]) => [axis, range.default]));
-}
-
-function memoryOf({ memory_locations: locations, limits }, { memory }) {
-  if (!locations) return null;
-  return Math.min(wholeNumber(memory, locations) ?? locations, limits.max_locations);
+  async saveFile() {
+    const { step, head } = this.viewer.view;
+    download(await this.backend.file(this.request, { step, head }), `ntm-${this.network.task}.html`);
+    this.parts.shared.textContent = "The file opens where you are now.";
+  }
 }
 
 function viewIn({ step, head }) {
@@ -305,13 +337,4 @@ function viewIn({ step, head }) {
   if (wholeNumber(step, 1)) view.step = wholeNumber(step, 1) - 1;
   if (wholeNumber(head, 0) !== null) view.head = wholeNumber(head, 0);
   return view;
-}
-
-function describeNetwork({ model, sequences, bits, memory_locations: locations }, known) {
-  const parts = [known?.title ?? model];
-  if (locations) parts.push(`${locations} locations`);
-  if (sequences === 0) parts.push("untrained");
-  else if (sequences) parts.push(`trained on ${sequences.toLocaleString("en")} sequences`);
-  if (bits !== null) parts.push(`${formatNumber(bits)} bits per sequence`);
-  return `${parts.join(", ")}.`;
 }

@@ -7,15 +7,15 @@
  * Whatever somebody types there is read as far as it makes sense.
  */
 
-const VIEWS = new Set(["play", "training"]);
+const VIEWS = ["play", "training"];
 const LONGEST = 8000;
 
-/** { view, id, ...rest }: rest are the other values, as texts. */
-export function readRoute(hash) {
+/** { view, id, ...rest }: rest are the other values, as texts. The first view is the usual one. */
+export function readRoute(hash, views = VIEWS) {
   const [path, query = ""] = splitOnce(hash.replace(/^#/, ""), "?");
   const [view, id = ""] = splitOnce(decoded(path), "/");
   const rest = Object.fromEntries(new URLSearchParams(query));
-  return VIEWS.has(view) ? { ...rest, view, id } : { view: "play", id: "" };
+  return views.includes(view) ? { ...rest, view, id } : { view: views[0], id: "" };
 }
 
 /** The other way round; values that are null are left out, and all of them if they are too long. */

@@ -3,6 +3,7 @@
 import { formatNumber, greatestMagnitude, partAt, peakOf } from "./arrays.js";
 import { colourScale, headColour } from "./colours.js";
 import { make, pixelRatio } from "./dom.js";
+import { makeSymbol } from "./equations.js";
 import { drawBars, drawMap, fittingCell, makeLegendOf } from "./heatmap.js";
 import { tellValues } from "./tip.js";
 import { locationsOf } from "./trace.js";
@@ -11,6 +12,7 @@ const LARGEST_LOCATION = 44;
 const TAPE_HEIGHT = 140;
 const HEAD_BARS_HEIGHT = 40;
 const VECTOR_WIDTH = 14;
+const BITS_WIDTH = 20;
 const TICK_DISTANCE = 26;
 
 export function makeTape(trace, stage) {
@@ -51,12 +53,13 @@ function makeStrip(trace, stage) {
   const element = make("div", { class: "strip" }, canvas);
   const cell = { width: 1, height: 1 };
   const location = (column) => (stage.stretch().start + column) % locations;
-  const most = greatestMagnitude(trace.memory.values, 1e-6);
+  let most = 1;
   let scale;
 
   function layout() {
     cell.width = fittingCell(element.clientWidth, stage.stretch().count, LARGEST_LOCATION);
     cell.height = fittingCell(TAPE_HEIGHT, width, 12);
+    most = stage.greatest(trace.memory.values);
     scale = colourScale("signed", -most, most);
   }
   function show(step) {
@@ -88,7 +91,7 @@ function makeSide(kind, trace, stage, strip) {
   track.append(...markers.map((marker) => marker.element));
   const parts = kind === "write" ? [track, canvas] : [canvas, track];
   const element = make("div", { class: `side ${kind}` }, ...parts);
-  const most = Math.max(...heads.map((head) => greatestMagnitude(head.weightings.values, 1e-6)));
+  let most = 1;
   const scaled = (weighting) =>
     Float32Array.from({ length: stage.stretch().count }, (_, column) =>
       weighting[strip.location(column)] / most);
@@ -104,6 +107,7 @@ function makeSide(kind, trace, stage, strip) {
     },
   });
   function layout() {
+    most = Math.max(...heads.map((head) => stage.greatest(head.weightings.values)));
     for (const marker of markers) marker.choose(marker.head === stage.headOf(kind));
   }
   function show(step) {
@@ -163,45 +167,63 @@ function makeMarker(head, trace) {
   return { head, element, show, choose };
 }
 
-/** Beside the tape: what is erased and added on the left, what was read on the right. */
+/**
+ * Beside the tape: on the left what is heard, erased and added, on the right what was read, what
+ * is said and what should be.
+ */
 function makeVectors(trace, stage, strip) {
-  const vectors = [
+  const silent = (step) => !trace.answering.has(step);
+  const before = [
+    { name: "input", ramp: "bits", array: () => trace.inputs },
     { name: "erase", ramp: "write", array: () => stage.headOf("write").erases },
     { name: "add", ramp: "signed", array: () => stage.headOf("write").adds },
-    { name: "read", ramp: "signed", array: () => trace.reads[stage.headOf("read").index] },
   ];
-  const columns = vectors.map((vector) => makeVector(vector, stage, strip));
-  const [left, middle, right] = columns.map((column) => column.element);
+  const after = [
+    { name: "read", ramp: "signed", array: () => trace.reads[stage.headOf("read").index] },
+    { name: "output", ramp: "bits", array: () => trace.outputs },
+    ...(trace.targets
+      ? [{ name: "target", ramp: "bits", array: () => trace.targets, blank: silent }] : []),
+  ];
+  const columns = [...before, ...after].map((vector) => makeVector(vector, stage, strip));
+  const elements = columns.map((column) => column.element);
   return {
     elements: [
-      make("div", { class: "vectors before" }, left, middle),
-      make("div", { class: "vectors after" }, right),
+      make("div", { class: "vectors before" }, ...elements.slice(0, before.length)),
+      make("div", { class: "vectors after" }, ...elements.slice(before.length)),
     ],
     layout: () => columns.forEach((column) => column.layout()),
     show: (step) => columns.forEach((column) => column.show(step)),
   };
 }
 
-function makeVector({ name, array, ramp }, stage, strip) {
+function makeVector({ name, array, ramp, blank }, stage, strip) {
   const canvas = make("canvas", { tabindex: "0", role: "img", "aria-label": `${name} vector` });
-  const element = make("figure", {}, make("figcaption", {}, name), canvas);
-  const width = Math.round(VECTOR_WIDTH * pixelRatio());
+  const isOfMemory = ramp !== "bits";
+  const caption = isOfMemory ? makeSymbol(name, name, stage.tip) : name;
+  const element = make("figure", { class: name }, make("figcaption", {}, caption), canvas);
+  const width = Math.round((isOfMemory ? VECTOR_WIDTH : BITS_WIDTH) * pixelRatio());
+  const rows = () => array().shape[1];
+  // Vectors of bits are as tall as the tape, whatever their number of rows.
+  const height = () => Math.floor((strip.cell.height * strip.rows) / rows());
   let scale;
 
   function layout() {
-    const most = greatestMagnitude(array().values, 1e-6);
-    scale = ramp === "signed" ? colourScale(ramp, -most, most) : colourScale(ramp, 0, 1);
+    const most = isOfMemory ? stage.greatest(array().values) : greatestMagnitude(array().values, 1);
+    scale = ramp === "write" ? colourScale(ramp, 0, 1) : colourScale(ramp, -most, most);
   }
   function show(step) {
     const vector = partAt(array(), step);
-    const cell = { width, height: strip.cell.height };
-    drawMap(canvas, vector.length, 1, (row) => scale.colourOf(vector[row]), cell);
+    const colourAt = (row) => (blank?.(step) ? 0 : scale.colourOf(vector[row]));
+    drawMap(canvas, vector.length, 1, colourAt, { width, height: height() });
   }
   tellValues(canvas, stage.tip, {
-    size: () => ({ rows: strip.rows, columns: 1 }),
-    cellSize: () => ({ width: VECTOR_WIDTH, height: strip.cell.height / pixelRatio() }),
-    describe: (row) => `${name} vector, component ${row + 1}, step ${stage.step() + 1}: ` +
-      formatNumber(partAt(array(), stage.step())[row]),
+    size: () => ({ rows: rows(), columns: 1 }),
+    cellSize: () => ({ width: width / pixelRatio(), height: height() / pixelRatio() }),
+    describe: (row) => {
+      const where = `${name} vector, component ${row + 1}, step ${stage.step() + 1}`;
+      if (blank?.(stage.step())) return `${where}: not scored`;
+      return `${where}: ${formatNumber(partAt(array(), stage.step())[row])}`;
+    },
   });
   return { element, layout, show };
 }

@@ -3,6 +3,7 @@
 import { formatNumber, greatestMagnitude, valueIn } from "./arrays.js";
 import { colourScale, withAlpha } from "./colours.js";
 import { make, pixelRatio } from "./dom.js";
+import { anyOf } from "./heads.js";
 import { drawMap, fittingCell, makeLegendOf } from "./heatmap.js";
 import { tellValues } from "./tip.js";
 import { isWrong } from "./trace.js";
@@ -11,12 +12,14 @@ const LARGEST_CELL = 40;
 const BIT_HEIGHT = 12;
 const LONE_BIT_HEIGHT = 44;
 const LANE_HEIGHT = 168;
+const COMPACT_HEIGHT = 110;
 const VECTOR_LANE_HEIGHT = 84;
 const MARKS_HEIGHT = 9;
 const UNSCORED_ALPHA = 80;
 const LABEL_DISTANCE = 11;
 
-export function makeTimeline(trace, stage) {
+export function makeTimeline(first, stage) {
+  let trace = first;
   const lanes = make("div", { class: "lanes" });
   const cursor = make("div", { class: "cursor", "aria-hidden": "true" });
   const element = make(
@@ -41,16 +44,29 @@ export function makeTimeline(trace, stage) {
     cursor.style.width = `${Math.max(2, cellWidth)}px`;
     tellers = built;
   }
+  /** Show another trace of the same problem and the same sizes, in place. */
+  function update(other) {
+    trace = other;
+    lanesOf(trace, stage).forEach((lane, i) => {
+      tellers[i].lane = lane;
+      tellers[i].draw(cellWidth * pixelRatio());
+    });
+  }
 
   function show(step) {
     cursor.style.transform = `translateX(${step * cellWidth}px)`;
     for (const one of tellers) if (one.canvas === document.activeElement) one.tell();
   }
-  return { element, layout, show };
+  return { element, layout, show, update };
 }
 
-/** Which lanes there are, for the chosen heads and locations: plain values, nothing drawn yet. */
+/** Which lanes are shown, for the chosen heads and locations: plain values, nothing drawn yet. */
 function lanesOf(trace, stage) {
+  const lanes = allLanes(trace, stage);
+  return stage.lanes ? lanes.filter((lane) => stage.lanes.includes(lane.key ?? lane.title)) : lanes;
+}
+
+function allLanes(trace, stage) {
   const lanes = [bitsLane("Input", "what it hears", trace.labels.inputs, trace.inputs)];
   const names = trace.labels.outputs;
   if (trace.targets) {
@@ -95,24 +111,33 @@ function outputLane(trace, names) {
 function headLanes(trace, stage, kind) {
   const head = stage.headOf(kind);
   if (!head) return [];
+  const siblings = trace.heads.filter((one) => one.kind === kind);
   const title = head.name[0].toUpperCase() + head.name.slice(1);
   const moved = kind === "write" ? head.adds : trace.reads[head.index];
   const note = kind === "write" ? "where it writes" : "where it reads";
+  const all = siblings.length > 1
+    ? [weightingLane(`All ${siblings.length} ${kind} heads`, "where any of them is",
+      { kind, weightings: anyOf(siblings) }, stage)]
+    : [];
   return [
-    weightingLane(`${title} weighting`, note, head, stage.stretch()),
-    vectorLane(kind === "write" ? "Add vector" : "Read vector", moved, kind),
+    ...all,
+    { ...weightingLane(`${title} weighting`, note, head, stage), key: kind },
+    vectorLane(kind === "write" ? "Add vector" : "Read vector", moved, kind, stage),
   ];
 }
 
-function weightingLane(title, note, head, { start, count }) {
+function weightingLane(title, note, head, stage) {
+  const { start, count } = stage.stretch();
   const total = head.weightings.shape[1];
-  const most = greatestMagnitude(head.weightings.values, 1e-6);
+  const most = stage.greatest(head.weightings.values);
   const location = (row) => (start + row) % total;
   return {
     title, note,
     rows: count,
     // Of a few locations each is tall; of many each has two pixels, if that is not too much.
-    height: Math.max(Math.min(LANE_HEIGHT / count, 14), Math.min(2, 320 / count)),
+    height: stage.compact
+      ? Math.min(COMPACT_HEIGHT / count, 14)
+      : Math.max(Math.min(LANE_HEIGHT / count, 14), Math.min(2, 320 / count)),
     names: Array.from({ length: count }, (_, row) => location(row)),
     rowName: (row) => `location ${location(row)}`,
     scale: colourScale(head.kind, 0, most),
@@ -121,8 +146,8 @@ function weightingLane(title, note, head, { start, count }) {
   };
 }
 
-function vectorLane(title, array, kind) {
-  const most = greatestMagnitude(array.values, 1e-6);
+function vectorLane(title, array, kind, stage) {
+  const most = stage.greatest(array.values);
   return {
     title,
     note: kind === "write" ? "what it adds there" : "what comes back",
@@ -151,13 +176,14 @@ function buildLane(lane, trace, stage, cellWidth) {
   const element = make("div", { class: "lane" }, laneHeading(lane), rows, plot);
   const tell = tellValues(canvas, stage.tip, {
     size: () => ({ rows: lane.rows, columns: trace.steps }),
-    describe: (row, step) => describeCell(lane, row, step),
+    describe: (row, step) => describeCell(built.lane, row, step),
     cellSize: () => ({ width: cellWidth(), height: height / ratio }),
     columnShown: stage.step,
   });
   followPointer(canvas, trace, stage, cellWidth);
-  const draw = (width) => drawLane(canvas, lane, trace, { width, height });
-  return { element, canvas, tell, draw };
+  const draw = (width) => drawLane(canvas, built.lane, trace, { width, height });
+  const built = { lane, element, canvas, tell, draw };
+  return built;
 }
 
 function laneHeading(lane) {

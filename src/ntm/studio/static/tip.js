@@ -6,8 +6,9 @@ export function makeTip() {
   const bubble = make("div", { class: "tip", hidden: true, "aria-hidden": "true" });
   const spoken = make("div", { class: "unseen", "aria-live": "polite" });
 
-  function showAt(x, y, text) {
-    bubble.textContent = text;
+  /** `content` is a text or an element. */
+  function showAt(x, y, content) {
+    bubble.replaceChildren(content);
     bubble.hidden = false;
     const { width, height } = bubble.getBoundingClientRect();
     const left = Math.max(4, Math.min(x + 14, document.documentElement.clientWidth - width - 4));

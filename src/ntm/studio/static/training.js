@@ -1,8 +1,8 @@
 /** The training view: the runs of the folder, their curves as they grow, and new runs. */
 
 import { getJson, postJson } from "./api.js";
-import { formatNumber } from "./arrays.js";
 import { drawChart, makeLegend } from "./chart.js";
+import { describePoint, frameAround, legendOf, paperLines } from "./curves.js";
 import { make, makeChoice } from "./dom.js";
 import { writeRoute } from "./route.js";
 import { filterRuns, sortRuns } from "./runlist.js";
@@ -268,10 +268,7 @@ class Training {
   draw() {
     if (this.view.hidden || !this.task) return;
     const { models } = this.guide;
-    const paper = Object.entries(this.papers.get(this.task) ?? {}).map(([model, points]) => ({
-      name: `the paper's ${models[model]?.title ?? model}`, colours: models[model]?.colours, points,
-      paper: true,
-    }));
+    const paper = paperLines(this.papers.get(this.task), models);
     const runs = this.runsShown.map(({ name, model }) => ({
       name, model, colours: models[model]?.colours,
       points: this.curves.get(name)?.points ?? [],
@@ -290,12 +287,7 @@ class Training {
     const log = this.scale === "log";
     const points = runs.flatMap((run) => run.points);
     if (this.axes === "paper" || points.length === 0) return { ...usual, log };
-    // Short runs get room for the paper's curves, which begin to fall later.
-    const room = usual.sequences / 20;
-    const sequences = points.reduce((most, point) => Math.max(most, point[0]), room);
-    const least = points.reduce((low, point) => Math.min(low, point[1]), usual.bits[0]);
-    const greatest = points.reduce((high, point) => Math.max(high, point[1]), least + 1);
-    return { sequences, bits: [Math.max(0, least), 1.02 * greatest], log };
+    return { ...frameAround(points, usual), log };
   }
 
   prepareForm(form) {
@@ -321,15 +313,4 @@ class Training {
     name.value = "";
     await this.update();
   }
-}
-
-function describePoint(line, [sequences, bits]) {
-  const cost = line.paper ? `about ${formatNumber(bits)}` : formatNumber(bits);
-  return `${line.name}: ${cost} bits at ${sequences.toLocaleString("en")} sequences`;
-}
-
-function legendOf(paper, runs, models) {
-  const known = Object.keys(models).filter((model) => runs.some((run) => run.model === model));
-  const ours = known.map((model) => [models[model].colours, models[model].title, false]);
-  return [...ours, ...paper.map(({ colours, name }) => [colours, name, true])];
 }

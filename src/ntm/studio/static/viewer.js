@@ -5,10 +5,12 @@
  *     viewer.goTo(12);
  */
 
+import { greatestMagnitude } from "./arrays.js";
 import { makeAnswerTable, makeSummary } from "./answer.js";
 import { makeChain } from "./chain.js";
 import { onThemeChange } from "./colours.js";
 import { make, makeChoice } from "./dom.js";
+import { rankedHeads, roleOf } from "./heads.js";
 import { makeTape } from "./tape.js";
 import { makeTimeline } from "./timeline.js";
 import { makeTip } from "./tip.js";
@@ -53,6 +55,7 @@ export function mountViewer(element, source, options = {}) {
     makeSummary(trace),
     transport.element,
     ...(chain ? [machine(tape, chain, makeControls(trace, view, layout))] : []),
+    ...(trace.hint ? [make("p", { class: "note look-for" }, `What to look for: ${trace.hint}`)] : []),
     timeline.element,
     makeAnswerTable(trace, view),
     ...tip.elements,
@@ -71,11 +74,11 @@ export function mountViewer(element, source, options = {}) {
 /** What the viewer shows of the trace. The only state there is, apart from playing. */
 function startingView(trace, earlier) {
   const view = {
-    step: 0, head: 0, read: 0, write: 0, zoomed: true, tableOpen: false, playing: false,
-    speed: null, ...earlier,
+    step: 0, zoomed: true, fixed: false, tableOpen: false, playing: false, speed: null,
+    ...usualHeads(trace), ...earlier,
   };
   view.step = Math.min(view.step, trace.steps - 1);
-  if (view.head >= trace.heads.length) view.head = 0;
+  if (view.head >= trace.heads.length) view.head = usualHeads(trace).head;
   const chosen = trace.heads[view.head];
   if (chosen) view[chosen.kind] = chosen.index;
   for (const kind of ["read", "write"]) {
@@ -83,6 +86,14 @@ function startingView(trace, earlier) {
     if (!known) view[kind] = 0;
   }
   return view;
+}
+
+/** The heads that do most. */
+function usualHeads(trace) {
+  const [write, read] = ["write", "read"].map((kind) => rankedHeads(trace, kind)[0]);
+  return {
+    head: Math.max(0, trace.heads.indexOf(write)), write: write?.index ?? 0, read: read?.index ?? 0,
+  };
 }
 
 /** What the parts may ask of the viewer and of one another. */
@@ -98,6 +109,8 @@ function makeStage(trace, view, tip, goTo) {
     step: () => view.step,
     chosenHead: () => trace.heads[view.head],
     stretch: () => (view.zoomed ? inUse : all),
+    // The end of a scale: the greatest magnitude there is, or one for all.
+    greatest: (values) => (view.fixed ? 1 : greatestMagnitude(values, 1e-6)),
   };
 }
 
@@ -112,7 +125,12 @@ function machine(tape, chain, controls) {
 /** Which head the chain explains, and which locations are shown. */
 function makeControls(trace, view, layout) {
   const number = (viewersMade += 1);
-  const heads = trace.heads.map((head, i) => [String(i), head.name, head.kind]);
+  const several = trace.heads.length > 2;
+  const ranked = ["write", "read"].flatMap((kind) => rankedHeads(trace, kind));
+  const heads = ranked.map((head) => {
+    const label = several ? `${head.name}: ${roleOf(head, trace)}` : head.name;
+    return [String(trace.heads.indexOf(head)), label, head.kind];
+  });
   const chooseHead = (value) => {
     view.head = Number(value);
     const { kind, index } = trace.heads[view.head];
@@ -132,6 +150,13 @@ function makeControls(trace, view, layout) {
     const name = `locations-${number}`;
     controls.append(makeChoice("Locations", name, choices, chosen, chooseLocations));
   }
+  const chooseScale = (value) => {
+    view.fixed = value === "fixed";
+    layout();
+  };
+  const scales = [["fitted", "fitted"], ["fixed", "0 to 1"]];
+  const scale = view.fixed ? "fixed" : "fitted";
+  controls.append(makeChoice("Scales", `scales-${number}`, scales, scale, chooseScale));
   return controls;
 }
 

@@ -1,0 +1,189 @@
+"""The site in a real browser: how soon it shows a picture, and how fast it trains, in one run.
+
+    python benchmarks/site.py [--seeds 1 2 3] [--json]
+
+It writes the site, serves it with `python -m http.server` and opens it in chromium. Printed are
+
+    first picture      from opening the address, nothing cached, to the first drawn memory
+    download           what was fetched until then, compressed by gzip
+    below 0.1 bits     from the click on Train, median of the seeds
+    sequences/s        in the page's worker, and what a whole core would give: per second of its own
+                       processor time
+    of AVX2            the latter beside `ntm train` on the native engine, by processor time too
+    frames/s           while it trains
+
+On a busy machine all but the ratios by processor time get worse: look at the load, too.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+
+import torch
+from playwright.sync_api import Browser, sync_playwright
+
+from ntm.paper import settings_for
+from ntm.site import build
+from ntm.training import train
+
+OPENINGS = 3
+SEQUENCES = 20_000  # of copy's settings
+FIRST = """
+const look = () => {
+  if (document.querySelector(".strip canvas")?.width > 1) window.firstPicture = performance.now();
+  else requestAnimationFrame(look);
+};
+look();
+"""
+DRAWN = """async () => {
+  while (!window.firstPicture) await new Promise(requestAnimationFrame);
+  return window.firstPicture;
+}"""
+WATCH = """() => {
+  const [clicked, frames] = [performance.now(), []];
+  const figure = (i) => document.querySelectorAll(".figures dd")[i]?.textContent ?? "-";
+  let solved = null;
+  document.getElementById("train-start").click();
+  return new Promise((resolve) => {
+    const frame = (now) => {
+      frames.push(now);
+      if (solved === null && figure(4) !== "-") solved = (now - clicked) / 1000;
+      const stopped = !document.getElementById("train-play").disabled && frames.length > 20;
+      const [sequences, seconds] = [figure(0), figure(2)];
+      if (stopped) resolve({ solved, sequences, seconds, frames });
+      else requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+  });
+}"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", nargs="+", default=["1", "2", "3"], help="of the training runs")
+    parser.add_argument("--json", action="store_true", help="print nothing but JSON")
+    options = parser.parse_args()
+    results = measured(options.seeds)
+    if options.json:
+        print(json.dumps(results))
+        return
+    for name, value in results.items():
+        print(f"{name:44}{value:12,.2f}")
+
+
+def measured(seeds: list[str]) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        build(Path(folder, "site"))
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        with served(Path(folder, "site")) as address:
+            results = openings(browser, address)
+            trainings = [training(browser, address, seed) for seed in seeds]
+        browser.close()
+        native = native_speed(Path(folder, "run"))
+    for name in trainings[0]:
+        results[name] = median(run[name] for run in trainings)
+    results["of AVX2, by processor time"] = results["sequences/s of a whole core"] / native
+    results["native sequences/s of a whole core"] = native
+    results["load of the machine"] = os.getloadavg()[0]
+    return results
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen([*words, "--directory", folder], **quiet) as server:
+        time.sleep(1)
+        try:
+            yield f"http://127.0.0.1:{port}/"
+        finally:
+            server.terminate()
+
+
+def openings(browser: Browser, address: str) -> dict[str, float]:
+    """Seconds to the first picture, each time with nothing cached; and what was fetched."""
+    times, fetched = [], 0
+    for _ in range(OPENINGS):
+        with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+            page = context.new_page()
+            page.add_init_script(FIRST)
+            urls: list[str] = []
+            page.on("request", lambda request, urls=urls: urls.append(request.url))
+            page.goto(address)
+            page.locator(".strip canvas").wait_for()
+            times.append(page.evaluate(DRAWN) / 1000)
+            before = {url for url in urls if url.startswith(address)} - {f"{address}offline.js"}
+            bodies = [page.request.get(url).body() for url in sorted(before)]
+            fetched = sum(len(gzip.compress(body)) for body in bodies)
+    return {
+        "first picture, best, s": min(times),
+        "first picture, median, s": median(times),
+        "download before it, gzipped, kB": fetched / 1000,
+    }
+
+
+def training(browser: Browser, address: str, seed: str) -> dict[str, float]:
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        page = context.new_page()
+        page.set_default_timeout(600_000)
+        page.goto(f"{address}#train")
+        page.locator("#train-command").get_by_text("copy").wait_for()
+        page.get_by_label("Seed").fill(seed)
+        before = worker_seconds()
+        seen = page.evaluate(WATCH)
+        used = max(worker_seconds().values()) - max(before.values(), default=0)
+    sequences = int(seen["sequences"].replace(",", ""))
+    gaps = [b - a for a, b in zip(seen["frames"], seen["frames"][1:], strict=False)]
+    return {
+        "below 0.1 bits after the click, s": seen["solved"],
+        "sequences/s in the page": sequences / float(seen["seconds"]),
+        "sequences/s of a whole core": sequences / used,
+        "frames/s while it trains": 1000 / (sum(gaps) / len(gaps)),
+        "longest frame, ms": max(gaps),
+    }
+
+
+def worker_seconds() -> dict[str, float]:
+    """Processor time of the workers' threads of all browsers, by thread."""
+    found = {}
+    for stat in Path("/proc").glob("[0-9]*/task/[0-9]*/stat"):
+        try:
+            text = stat.read_text()
+        except OSError:
+            continue
+        if "(DedicatedWorker" in text:
+            values = text.rpartition(")")[2].split()
+            ticks = int(values[11]) + int(values[12])
+            found[stat.parent.name] = ticks / os.sysconf("SC_CLK_TCK")
+    return found
+
+
+def native_speed(folder: Path) -> float:
+    """Sequences a second of the native engine, by processor time."""
+    torch.set_num_threads(1)
+    settings = settings_for("copy").with_(
+        training={"sequences": SEQUENCES, "starts": 1, "validate_every": 0, "threads": 1}
+    )
+    began = time.process_time()
+    train(settings, folder)
+    return SEQUENCES / (time.process_time() - began)
+
+
+if __name__ == "__main__":
+    main()

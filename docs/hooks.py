@@ -1,0 +1,102 @@
+"""What `mkdocs build` adds to the pages of this folder.
+
+The first page is README.md, with the browser edition in it; files of the project that pages link to
+are brought along; the pages on commands and on Python names are made from these themselves.
+"""
+
+import importlib
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+from ntm.commands import COMMANDS
+from ntm.commands.parser import make_parser
+
+ROOT = Path(__file__).parents[1]
+BROUGHT = (
+    *("CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "LICENSE", "benchmarks/*", "examples/*"),
+    *("results/README.md", "results/figures/*.svg"),
+)
+PUBLIC = (
+    *("ntm", "ntm.pretrained", "ntm.engine", "ntm.models", "ntm.tasks", "ntm.runs", "ntm.training"),
+    *("ntm.evaluation", "ntm.figures", "ntm.paper", "ntm.studio", "ntm.scale"),
+)
+BROWSER_EDITION = "try"
+FRAME = f"""
+<iframe src="{BROWSER_EDITION}/index.html" title="A Neural Turing Machine in this page"
+ loading="lazy" style="width: 100%; height: 44rem; border: 1px solid #8888"></iframe>
+
+[Open it in a page of its own]({BROWSER_EDITION}/index.html){{ target=_blank }}
+"""
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that are made here, and what lies outside this folder."""
+    for pattern in BROUGHT:
+        for path in filter(Path.is_file, ROOT.glob(pattern)):
+            name = path.relative_to(ROOT).as_posix()
+            files.append(File.generated(config, name, abs_src_path=str(path)))
+    made = {"index.md": first_page(), "commands.md": commands_page()}
+    made |= {f"api/{name.rpartition('.')[2]}.md": reference(name) for name in PUBLIC}
+    for name, text in made.items():
+        files.append(File.generated(config, name, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, *, page: Page, **_: object) -> str:
+    """Links between this folder and the rest of the project, as if all were in this folder."""
+    name = page.file.src_uri
+    if (ROOT / name).is_file() or name == "index.md":
+        return re.sub(r"\]\(((?:\.\./)*)docs/", r"](\1", markdown)
+    outside = "../" * (name.count("/") + 1)
+    moved = markdown.replace(f"]({outside}", f"]({outside.removesuffix('../')}")
+    return re.sub(r"\]\(((?:\.\./)*)README\.md", r"](\1index.md", moved)
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Put the browser edition beside the pages."""
+    if has_browser_edition():
+        out = Path(config.site_dir, BROWSER_EDITION)
+        subprocess.run([sys.executable, "-m", "ntm", "site", "--out", str(out)], check=True)
+
+
+def first_page() -> str:
+    """README.md, with the browser edition after its first paragraph."""
+    readme = (ROOT / "README.md").read_text()
+    start, heading, rest = readme.partition("\n## ")
+    return start + (FRAME if has_browser_edition() else "") + heading + rest
+
+
+def has_browser_edition() -> bool:
+    """Whether there is a command that makes it."""
+    return "site" in COMMANDS
+
+
+def commands_page() -> str:
+    """The help of every command."""
+    parser = make_parser()
+    pages = [("ntm", parser.format_help())]
+    pages += [(f"ntm {name}", each.format_help()) for name, each in parser.commands.items()]
+    helps = "\n".join(f"## {name}\n\n```text\n{text}```\n" for name, text in pages)
+    return f"# Commands\n\nWhat `ntm --help` and `ntm COMMAND --help` print.\n\n{helps}"
+
+
+def reference(name: str) -> str:
+    """What a package offers: its docstring, and those of its public classes and functions."""
+    module = importlib.import_module(name)
+    public = getattr(module, "__all__", None) or [n for n in vars(module) if not n.startswith("_")]
+    values = [getattr(module, each) for each in public]
+    homes = [
+        f"{value.__module__}.{value.__qualname__}"
+        for value in values
+        if (inspect.isclass(value) or inspect.isfunction(value))
+        and value.__module__.startswith(name)
+    ]
+    about = f"```text\n{inspect.getdoc(module)}\n```\n\n"
+    return f"# {name}\n\n{about}" + "\n\n".join(f"::: {home}" for home in dict.fromkeys(homes))

@@ -1,0 +1,97 @@
+"""ntm completion: a script by which a shell completes commands, options and names."""
+
+import argparse
+import shlex
+from collections.abc import Iterator
+from string import Template
+from typing import NamedTuple
+
+from ntm.commands.names import model_names, task_names
+
+HELP = "A script by which bash, zsh or fish completes commands and options"
+
+_BASH = Template("""\
+_ntm() {
+  local word=$${COMP_WORDS[COMP_CWORD]} before=$${COMP_WORDS[COMP_CWORD-1]} words=
+  case "$$COMP_CWORD $${COMP_WORDS[1]} $$before" in
+    1\\ *) words=$commands;;
+$cases
+  esac
+  COMPREPLY=($$(compgen -W "$$words" -- "$$word"))
+}
+complete -o default -F _ntm ntm
+""")
+_ZSH = "autoload -U +X compinit bashcompinit && compinit && bashcompinit\n"
+_FISH = "complete -c ntm -n '__fish_seen_subcommand_from {}' "
+
+
+class Argument(NamedTuple):
+    """Something to type after a command."""
+
+    options: list[str]
+    """What it is called, such as --model; empty for an argument that stands alone."""
+    takes_value: bool
+    words: list[str]
+    """The words that it may be; none where it is a number or a file."""
+    help: str
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `ntm completion`."""
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell that reads it")
+    parser.epilog = (
+        'bash: put eval "$(ntm completion bash)" into ~/.bashrc. zsh: the same with zsh, into '
+        "~/.zshrc. fish: put ntm completion fish | source into ~/.config/fish/config.fish."
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the script."""
+    from ntm.commands.parser import make_parser
+
+    parsers = make_parser().commands
+    if options.shell == "fish":
+        print("\n".join(line for name in parsers for line in _fish(name, parsers[name])))
+        return 0
+    cases = [case for name in parsers for case in _bash_cases(name, parsers[name])]
+    script = _BASH.substitute(commands=shlex.quote(" ".join(parsers)), cases="\n".join(cases))
+    print((_ZSH if options.shell == "zsh" else "") + script, end="")
+    return 0
+
+
+def _arguments(parser: argparse.ArgumentParser) -> Iterator[Argument]:
+    from ntm import engine, pretrained
+
+    known = {
+        "TASK": task_names(),
+        "MODEL": model_names(),
+        "ENGINE": ["auto", *engine.names()],
+        "NET": pretrained.names(),
+    }
+    for action in parser._actions:
+        words = action.choices or known.get(str(action.metavar or action.dest.upper()), [])
+        help_text = (action.help or "").replace("%", "")
+        yield Argument([*action.option_strings], action.nargs != 0, [*words], help_text)
+
+
+def _bash_cases(command: str, parser: argparse.ArgumentParser) -> Iterator[str]:
+    """What follows each option that takes a value, then what may stand anywhere else."""
+    anywhere = []
+    for argument in _arguments(parser):
+        anywhere += argument.options or argument.words
+        for option in argument.options if argument.takes_value else ():
+            yield f"    *\\ {command}\\ {option}) words={shlex.quote(' '.join(argument.words))};;"
+    yield f"    *\\ {command}\\ *) words={shlex.quote(' '.join(anywhere))};;"
+
+
+def _fish(command: str, parser: argparse.ArgumentParser) -> Iterator[str]:
+    about = shlex.quote(parser.description or "")
+    yield f"complete -c ntm -n __fish_use_subcommand -f -a {command} -d {about}"
+    for argument in _arguments(parser):
+        words, about = shlex.quote(" ".join(argument.words)), shlex.quote(argument.help)
+        value = f" -r -a {words}" if argument.takes_value else ""
+        for option in argument.options:
+            name = f"-l {option[2:]}" if option.startswith("--") else f"-s {option[1:]}"
+            yield f"{_FISH.format(command)}{name}{value} -d {about}"
+        if not argument.options:
+            yield f"{_FISH.format(command)}-a {words}"

@@ -1,0 +1,86 @@
+"""The commands with their options, one sentence for an error, and a hint for a near miss."""
+
+import argparse
+import importlib
+import sys
+from typing import Any, NoReturn
+
+from ntm import __version__
+from ntm.commands import COMMANDS
+from ntm.commands.names import model_names, task_names
+from ntm.common.text import nearest
+
+WRONG_CALL = 2
+
+
+def make_parser() -> "Parser":
+    """All commands with their options."""
+    parser = Parser(
+        prog="ntm",
+        description="Neural Turing Machines: train, evaluate and look inside.",
+        epilog=f"Tasks: {', '.join(task_names())}. Models: {', '.join(model_names())}.",
+    )
+    parser.add_argument("--version", action="version", version=f"ntm {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND")
+    parser.set_defaults(command=parser.show)
+    for name in COMMANDS:
+        module = importlib.import_module(f"ntm.commands.{name}")
+        added = commands.add_parser(name, help=module.HELP, description=f"{module.HELP}.")
+        added.set_defaults(command=module.run)
+        module.add_arguments(added)
+        parser.commands[name] = added
+    return parser
+
+
+class Parser(argparse.ArgumentParser):
+    """The options of `ntm`, or of one of its commands."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands: dict[str, Parser] = {}
+        """The parsers of its commands."""
+
+    def show(self, _: argparse.Namespace) -> int:
+        """Print the help; returns the exit code."""
+        self.print_help()
+        return 0
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with a sentence."""
+        sentence = message if message.endswith((".", "?")) else f"{message}."
+        self.exit(complain(f"{sentence} See {self.prog} --help.", WRONG_CALL))
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """What argparse reads, refusing the rest here, where the options to hint at are known."""
+        known, rest = super().parse_known_args(args, namespace)
+        if rest:
+            given = rest[0].partition("=")[0]
+            self.error(f"There is no {_kind(given)} {given!r} of {self.prog}{self._hint(given)}")
+        return known, rest
+
+    def _hint(self, given: str) -> str:
+        if not given.startswith("-"):
+            return ""
+        known = list(self._option_string_actions)
+        known += setting_names() if "--set" in known else []
+        likely = nearest(given, known)
+        if likely is None:
+            return ""
+        return f"; did you mean {likely if likely.startswith('-') else f'--set {likely}=VALUE'}?"
+
+
+def complain(sentence: str, code: int) -> int:
+    """Say on the error output what is wrong; returns the exit code."""
+    print(f"ntm: {sentence}", file=sys.stderr)
+    return code
+
+
+def _kind(given: str) -> str:
+    return "option" if given.startswith("-") else "argument"
+
+
+def setting_names() -> list[str]:
+    """What --set takes, with the first task and model; imported for a wrong call alone."""
+    from ntm.paper import settings_for
+
+    return list(settings_for(task_names()[0], model_names()[0]).flat())

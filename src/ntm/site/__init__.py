@@ -1,0 +1,10 @@
+"""The studio's play view as a folder of plain files, with the engine as WebAssembly.
+
+    ntm site --out public      # then serve the folder with anything, or open it offline later
+
+What the page needs to know is generated from the registries: see `ntm.site.catalogue`.
+"""
+
+from ntm.site.build import build
+
+__all__ = ["build"]

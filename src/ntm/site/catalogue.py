@@ -1,0 +1,125 @@
+"""What the page knows about tasks, models and networks: the package's registries as plain data.
+
+tasks       by name, what a page shows of its experiment, and
+    axes, smallest      along what it is made larger, and the smallest size that makes sense
+    defaults            its settings
+    fields              what a drawn problem is made of
+    channels            names of its channels for every choice of its options, with one bit
+models      title and colours by name
+networks    the packaged ones, and untrained ones; of each
+    task_settings, config       what it was trained on, and its sizes
+    file                        its weights, or null
+training    by task and model, how it is trained: settings by section
+streams     where the random numbers of runs begin, by the run's seed; see ntm.runs.stream
+limits      the largest problems and memories that are shown
+"""
+
+from dataclasses import asdict, fields
+from itertools import product
+from typing import Any
+
+from ntm import pretrained
+from ntm.models import MODELS
+from ntm.paper import paper_settings, settings_for
+from ntm.runs import Settings
+from ntm.runs.stream import stream_start
+from ntm.studio import guide, networks, problems
+from ntm.studio.sizes import smallest
+from ntm.tasks import Task, make_task
+
+_SEEDS = range(1, 33)
+
+
+def catalogue() -> dict[str, Any]:
+    """All of it."""
+    known, tasks = guide.to_json(), list(guide.problem_kinds())
+    return {
+        "tasks": {task: known["tasks"][task] | task_facts(make_task(task)) for task in tasks},
+        "models": known["models"],
+        "networks": [*_packaged(tasks), *map(_untrained, tasks)],
+        "training": {task: _training(task) for task in tasks},
+        "streams": {
+            name: {seed: stream_start(name, seed) for seed in _SEEDS}
+            for name in ("weights", "training")
+        },
+        "limits": {
+            "max_steps": problems.MAX_STEPS,
+            "max_cells": problems.MAX_CELLS,
+            "max_locations": networks.MAX_LOCATIONS,
+            "max_values": networks.MAX_VALUES,
+        },
+    }
+
+
+def task_facts(task: Task) -> dict[str, Any]:
+    """What can be read off a task itself."""
+    return {
+        "axes": task.axes,
+        "smallest": {axis: smallest(task, axis) for axis in task.axes},
+        "defaults": asdict(task),
+        "fields": list(guide.problem_kinds()[task.name].model_fields),
+        "channels": _channels(type(task)),
+    }
+
+
+def _channels(task: type[Task]) -> list[dict[str, Any]]:
+    """The names of the channels for every choice of options, and with one bit."""
+    choices = {f.name: _choices(f) for f in fields(task)}
+    options = {name: values for name, values in choices.items() if values}
+    one_bit = {"bits": 1} if "bits" in choices else {}
+    named = []
+    for values in product(*options.values()):
+        chosen = dict(zip(options, values, strict=True))
+        made = task(**one_bit, **chosen)
+        channels = {"inputs": made.input_channels, "outputs": made.output_channels}
+        named.append({"options": chosen, **channels})
+    return named
+
+
+def _choices(setting: Any) -> tuple[Any, ...]:
+    """The values of a setting that has few, such as a flag."""
+    if isinstance(setting.default, bool):
+        return (False, True)
+    return tuple(setting.metadata.get("choices", ()))
+
+
+def _packaged(tasks: list[str]) -> list[dict[str, Any]]:
+    """The packaged networks, those of a task together."""
+    cards = {name: pretrained.facts(name) for name in pretrained.names()}
+    return sorted(
+        (
+            _network(f"pretrained:{name}", name, known.settings)
+            | {"sequences": known.trained_sequences, "bits": known.mean_bits}
+            | {"file": f"{name}.safetensors"}
+            for name, known in cards.items()
+        ),
+        key=lambda network: tasks.index(network["task"]),
+    )
+
+
+def _untrained(task: str) -> dict[str, Any]:
+    network = _network(f"untrained:{task}", f"{task}, untrained", paper_settings(task))
+    return network | {"sequences": 0, "bits": None, "file": None}
+
+
+def _network(network_id: str, title: str, settings: Settings) -> dict[str, Any]:
+    return {
+        "id": network_id,
+        "title": title,
+        "task": settings.task.name,
+        "task_settings": asdict(settings.task),
+        "model": settings.model_name,
+        "config": asdict(settings.model),
+        "initialisation": asdict(settings.initialisation),
+    }
+
+
+def _training(task: str) -> dict[str, Any]:
+    """How `ntm train` trains an NTM on a task, by model."""
+    families = (name for name, family in MODELS.items() if family.has_memory)
+    settings = {model: settings_for(task, model) for model in families}
+    sections = ("task", "model", "initialisation", "optimiser", "training")
+    return {
+        model: {section: asdict(getattr(chosen, section)) for section in sections}
+        for model, chosen in settings.items()
+    }

@@ -1,0 +1,81 @@
+/** What the engine records as the document that the viewer draws: Python's ntm.studio.documents. */
+
+import { channelsOf, encodeProblem, optimumOf } from "./tasks.js";
+
+const FORMAT = 2;
+
+/** Run a network on a drawn problem. `about` is { title, hint, model }. */
+export function traceDocument(network, problem, task, about) {
+  const batch = encodeProblem(problem, task);
+  const { outputs, ...recorded } = network.trace(batch);
+  const labels = channelsOf(task);
+  const shaped = (values, names) => ({ shape: [batch.steps, names.length], values });
+  const optimal = optimumOf(problem, task);
+  return {
+    format: FORMAT,
+    task: task.facts.task,
+    ...about,
+    config: network.config,
+    steps: batch.steps,
+    labels,
+    inputs: shaped(batch.inputs, labels.inputs),
+    outputs: shaped(outputs.values.map(sigmoid), labels.outputs),
+    targets: shaped(batch.targets, labels.outputs),
+    optimal: optimal && shaped(optimal, labels.outputs),
+    answer_steps: [...batch.mask.keys()].filter((step) => batch.mask[step] > 0),
+    ...verdict(outputs.values, batch),
+    ...inside(recorded, network.config),
+  };
+}
+
+/** The cost in bits, null if it is not finite, and the wrong bits. */
+function verdict(logits, { targets, mask, steps }) {
+  const channels = logits.length / steps;
+  let [nats, wrong] = [0, 0];
+  logits.forEach((logit, i) => {
+    if (!mask[Math.floor(i / channels)]) return;
+    const one = targets[i] > 0.5;
+    nats += Math.max(logit, 0) - logit * targets[i] + Math.log1p(Math.exp(-Math.abs(logit)));
+    wrong += Number(one ? !(logit > 0) : !(logit <= 0));
+  });
+  const bits = nats / Math.LN2;
+  return { cost_bits: Number.isFinite(bits) ? bits : null, wrong_bits: wrong };
+}
+
+function sigmoid(logit) {
+  return 1 / (1 + Math.exp(-logit));
+}
+
+function inside({ memory, reads, erases, adds, ...recorded }, config) {
+  const heads = ["read", "write"].flatMap((kind) => {
+    const own = Object.entries(recorded).filter(([name]) => name.startsWith(`${kind}_`));
+    const named = own.map(([name, array]) => [name.slice(kind.length + 1), array]);
+    const arrays = kind === "write" ? [...named, ["erases", erases], ["adds", adds]] : named;
+    return Array.from({ length: config[`${kind}_heads`] }, (_, index) => ({
+      kind, index,
+      arrays: Object.fromEntries(arrays.map(([name, array]) => [name, ofHead(array, index)])),
+    }));
+  });
+  return {
+    shifts: config.shifts,
+    memory: withoutBatch(memory),
+    reads: Array.from({ length: config.read_heads }, (_, index) => ofHead(reads, index)),
+    heads,
+  };
+}
+
+/** (steps, 1, ...) as (steps, ...). */
+function withoutBatch({ shape: [steps, , ...rest], values }) {
+  return { shape: [steps, ...rest], values };
+}
+
+/** (steps, 1, heads, ...) as (steps, ...) of one head. */
+function ofHead({ shape: [steps, , heads, ...rest], values }, index) {
+  const size = values.length / (steps * heads);
+  const own = new Float32Array(steps * size);
+  for (let step = 0; step < steps; step++) {
+    const first = (step * heads + index) * size;
+    own.set(values.subarray(first, first + size), step * size);
+  }
+  return { shape: [steps, ...rest], values: own };
+}

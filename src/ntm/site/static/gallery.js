@@ -1,0 +1,88 @@
+/** The gallery: moments worth seeing, each drawn from a run of its network in this page. */
+
+import { greatestMagnitude } from "../../studio/static/arrays.js";
+import { onThemeChange } from "../../studio/static/colours.js";
+import { make } from "../../studio/static/dom.js";
+import { rankedHeads } from "../../studio/static/heads.js";
+import { problemToTexts } from "../../studio/static/problems.js";
+import { writeRoute } from "../../studio/static/route.js";
+import { makeTimeline } from "../../studio/static/timeline.js";
+import { makeTip } from "../../studio/static/tip.js";
+import { readTrace, stretchInUse } from "../../studio/static/trace.js";
+import { MOMENTS } from "./moments.js";
+
+export function startGallery(guide, backend) {
+  const place = document.getElementById("moments");
+  const cards = MOMENTS.map((moment) => makeCard(moment, backend));
+  place.replaceChildren(...cards.map((card) => card.element));
+  // Networks are fetched when their card is seen.
+  const seen = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (isIntersecting) cards.find((card) => card.element === target).draw();
+    }
+  });
+  for (const { element } of cards) seen.observe(element);
+  const redraw = () => place.offsetWidth && cards.forEach((card) => card.redraw());
+  new ResizeObserver(redraw).observe(place);
+  onThemeChange(redraw);
+  return { show: () => redraw() };
+}
+
+function makeCard(moment, backend) {
+  const { title, network, sizes, seed, step, head, sentences } = moment;
+  const problem = backend.example(network, sizes, seed);
+  const address = writeRoute({
+    view: "play", id: network, ...problemToTexts(rounded(problem)), step: step + 1, head,
+  });
+  const picture = make("div", { class: "moment-picture viewer", inert: true });
+  const element = make("article", { class: "card moment" },
+    make("h2", {}, make("a", { href: address }, title)),
+    picture,
+    make("p", {}, sentences.join(" ")));
+  let timeline = null;
+  let asked = false;
+
+  async function draw() {
+    if (asked) return;
+    asked = true;
+    try {
+      const trace = readTrace(await backend.trace({ network, problem: rounded(problem) }));
+      timeline = makeTimeline(trace, stageOf(trace, moment));
+      picture.replaceChildren(timeline.element);
+      redraw();
+    } catch (error) {
+      picture.textContent = error.message;
+    }
+  }
+  function redraw() {
+    timeline?.layout();
+    timeline?.show(step);
+  }
+  return { element, draw, redraw };
+}
+
+/** Priorities as an address holds them, so that the picture is that of the link. */
+function rounded(problem) {
+  const { priorities } = problem;
+  if (!priorities) return problem;
+  return { ...problem, priorities: priorities.map((one) => Math.round(one * 100) / 100) };
+}
+
+function stageOf(trace, { head, lanes, step }) {
+  const stretch = stretchInUse(trace);
+  const chosen = trace.heads[head];
+  const headOf = (kind) => {
+    const ranked = rankedHeads(trace, kind);
+    return ranked.find((one) => one === chosen) ?? ranked[0];
+  };
+  return {
+    tip: makeTip(),
+    goTo: () => {},
+    step: () => step,
+    headOf,
+    stretch: () => stretch,
+    greatest: (values) => greatestMagnitude(values, 1e-6),
+    lanes,
+    compact: true,
+  };
+}

@@ -1,0 +1,134 @@
+/**
+ * A network from files that somebody has: weights as safetensors and, if they have it, the
+ * config.json that lay beside them. What no file says is read off the shapes of the weights.
+ */
+
+import { parameterShapes } from "../../engine/web/shapes.js";
+import { channelsOf, makeTask } from "./tasks.js";
+import { readSafetensors } from "./weights.js";
+
+const MOST_BYTES = 200_000_000;
+const MOST_LOCATIONS = 4096;
+
+/** { network, tensors }: an entry as the catalogue's, and its weights. */
+export async function networkFromFiles(files, tasks) {
+  const weights = files.find((file) => file.name.endsWith(".safetensors"));
+  if (!weights) throw new Error("Give a file of weights, whose name ends in .safetensors.");
+  return inFile(weights.name, async () => {
+    if (weights.size > MOST_BYTES) throw new Error("It is larger than 200 MB.");
+    const { tensors, metadata } = readSafetensors(await weights.arrayBuffer());
+    const known = { ...settingsIn(metadata), ...(await configIn(files)) };
+    const config = known.model ?? configOf(tensors);
+    requireFitting(tensors, config);
+    const { name, ...settings } = known.task ?? taskOf(config, tasks);
+    requireTask(name, settings, config, tasks);
+    const title = weights.name.replace(/\.safetensors$/, "");
+    const model = config.controller === "lstm" ? "ntm-lstm" : "ntm-ff";
+    const { sequences = null, bits = null } = known;
+    const network = {
+      id: `file:${title}`, title, task: name, task_settings: settings, model, config, sequences, bits,
+    };
+    return { network, tensors };
+  });
+}
+
+/** Every complaint says which file it is about. */
+async function inFile(name, read) {
+  try {
+    return await read();
+  } catch (error) {
+    throw new Error(`${name} cannot be opened. ${error.message}`, { cause: error });
+  }
+}
+
+/** What the package, or this page, wrote into the file itself. */
+function settingsIn({ ntm = "{}" }) {
+  const facts = parsed(ntm, "Its metadata is not JSON.");
+  const { task, model } = facts.settings ?? {};
+  const sequences = facts.trained_sequences ?? facts.sequences;
+  const bits = facts.mean_bits ?? facts.validation_bits;
+  return { ...(task && { task }), ...(model && { model }), sequences, bits };
+}
+
+/** A config.json: of a run, with its task, or of a network that was saved alone. */
+async function configIn(files) {
+  const file = files.find(({ name }) => name.endsWith(".json"));
+  if (!file) return {};
+  const { task, model, config } = parsed(await file.text(), `${file.name} is not JSON.`);
+  if (!model && !config) throw new Error(`${file.name} is not the config.json of a run or a network.`);
+  return { ...(task && { task }), model: model ?? config };
+}
+
+function parsed(text, complaint) {
+  try {
+    return JSON.parse(text) ?? {};
+  } catch (error) {
+    throw new Error(complaint, { cause: error });
+  }
+}
+
+/** Sizes as the weights have them. */
+export function configOf(tensors) {
+  const shape = (name) => {
+    if (tensors[name]?.shape.length === 2) return tensors[name].shape;
+    throw new Error(`It holds no Neural Turing Machine: it has no ${name}.`);
+  };
+  const [locations, width] = shape("start.memory");
+  const [[reads], [writes]] = [shape("start.read_logits"), shape("start.write_logits")];
+  const [raw, units] = shape("cell.heads.linear.weight");
+  const [layers] = shape("start.hidden");
+  const [, inputs] = shape("cell.controller.layers.0.weight");
+  const shifts = (raw - (reads + 3 * writes) * width) / (reads + writes) - 3;
+  return {
+    input_size: inputs - reads * width - (layers ? units : 0),
+    output_size: shape("cell.output.weight")[0],
+    controller: layers ? "lstm" : "feedforward",
+    controller_size: units,
+    controller_layers: layers || 1,
+    memory_locations: locations, memory_width: width, read_heads: reads, write_heads: writes,
+    shifts: centredShifts(shifts),
+    shift_mode: "softmax",
+  };
+}
+
+/** As many shifts as there are values for them, around zero. */
+function centredShifts(count) {
+  if (Number.isInteger(count) && count % 2 === 1 && count > 1) {
+    return Array.from({ length: count }, (_, i) => i - (count - 1) / 2);
+  }
+  throw new Error("Its shifts cannot be told from the weights; give config.json along with it.");
+}
+
+function requireFitting(tensors, config) {
+  if (!(config.memory_locations <= MOST_LOCATIONS)) {
+    throw new Error(`It has ${config.memory_locations} locations; the page runs up to ${MOST_LOCATIONS}.`);
+  }
+  for (const [name, wanted] of Object.entries(parameterShapes(config))) {
+    const found = tensors[name]?.shape;
+    if (!found) throw new Error(`It holds no Neural Turing Machine: it has no ${name}.`);
+    if (found.join() !== wanted.join()) {
+      throw new Error(`Its ${name} has the shape (${found.join(", ")}); its config asks for ` +
+        `(${wanted.join(", ")}).`);
+    }
+  }
+}
+
+/** The task whose usual channels are those of the network; no two have the same. */
+function taskOf({ input_size: inputs, output_size: outputs }, tasks) {
+  const fitting = Object.keys(tasks).find((name) => {
+    const channels = channelsOf(makeTask(tasks[name]));
+    return channels.inputs.length === inputs && channels.outputs.length === outputs;
+  });
+  if (fitting) return { name: fitting, ...tasks[fitting].defaults };
+  throw new Error(`No task has ${inputs} inputs and ${outputs} outputs by default; give the ` +
+    "config.json of its run along with it.");
+}
+
+function requireTask(name, settings, config, tasks) {
+  if (!Object.hasOwn(tasks, name)) throw new Error(`Its task, ${name}, cannot be drawn in this page.`);
+  const { inputs, outputs } = channelsOf(makeTask(tasks[name], settings));
+  if (inputs.length !== config.input_size || outputs.length !== config.output_size) {
+    throw new Error(`It has ${config.input_size} inputs and ${config.output_size} outputs; its task ` +
+      `has ${inputs.length} and ${outputs.length}.`);
+  }
+}

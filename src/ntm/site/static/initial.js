@@ -1,0 +1,65 @@
+/** The weights that training begins with. */
+
+import { count, parameterShapes } from "../../engine/web/shapes.js";
+
+const CONSTANT_START = 1e-6;
+
+/**
+ * Every parameter by name. The values are Python's for the same generator: the numbers
+ * that torch draws for its own initialisation, which nobody uses, are passed over.
+ */
+export function initialWeights(config, initialisation, random) {
+  const shapes = parameterShapes(config);
+  const linear = Object.keys(shapes).filter((name) => name.startsWith("cell."));
+  random.skip(linear.reduce((sum, name) => sum + count(shapes[name]), 0));
+  startValues(shapes, initialisation, random);
+  const tensors = linear.map((name) => [name, linearValues(name, shapes[name], initialisation, random)]);
+  if (config.controller === "lstm") startFeedforward(Object.fromEntries(tensors), config);
+  const values = Object.fromEntries([...tensors, ...startValues(shapes, initialisation, random)]);
+  return Object.fromEntries(
+    Object.entries(shapes).map(([name, shape]) => [name, { shape, values: values[name] }]));
+}
+
+/** Glorot's weights, those of the heads times their gain; biases are zero. */
+function linearValues(name, shape, { head_gain: headGain }, random) {
+  if (shape.length === 1) return new Float32Array(count(shape));
+  const gain = name.startsWith("cell.heads") ? headGain : 1;
+  const bound = Math.sqrt(3) * gain * Math.sqrt(2 / (shape[0] + shape[1]));
+  const [low, range] = [Math.fround(-bound), Math.fround(Math.fround(bound) - Math.fround(-bound))];
+  return random.uniform(count(shape)).map((share) => share * range + low);
+}
+
+/** An LSTM begins without recurrence, and with forget gates that forget. */
+function startFeedforward(values, { controller_layers: layers, controller_size: size }) {
+  for (let layer = 0; layer < layers; layer++) {
+    const name = `cell.controller.layers.${layer}`;
+    const weight = values[`${name}.weight`];
+    const inputs = weight.length / (4 * size);
+    weight.forEach((_, i) => {
+      if (i % inputs >= inputs - size) weight[i] = 0;
+    });
+    values[`${name}.bias`].fill(-1, size, 2 * size);
+  }
+}
+
+function startValues(shapes, initialisation, random) {
+  const sizes = Object.entries(shapes).filter(([name]) => name.startsWith("start."));
+  const zeros = sizes.map(([name, shape]) => [name, new Float32Array(count(shape))]);
+  const values = Object.fromEntries(zeros);
+  const memory = values["start.memory"];
+  if (initialisation.start_memory === "constant") memory.fill(CONSTANT_START);
+  else memory.set(random.uniform(memory.length).map((share) => share - 0.5));
+  for (const name of ["start.read_logits", "start.write_logits"]) {
+    const spread = Math.fround(initialisation.start_spread);
+    values[name] = random.normal(values[name].length).map((value) => value * spread);
+  }
+  if (initialisation.start_together) startTogether(values, shapes["start.read_logits"][1]);
+  return Object.entries(values);
+}
+
+function startTogether(values, locations) {
+  const first = values["start.read_logits"].slice(0, locations);
+  for (const name of ["start.read_logits", "start.write_logits"]) {
+    values[name].forEach((_, i, logits) => (logits[i] = first[i % locations]));
+  }
+}

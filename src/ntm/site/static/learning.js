@@ -1,0 +1,265 @@
+/** Train it now: a network learns in a worker, and the page shows its curve and its memory. */
+
+import { download } from "../../studio/static/api.js";
+import { formatNumber } from "../../studio/static/arrays.js";
+import { drawChart, makeLegend } from "../../studio/static/chart.js";
+import { onThemeChange } from "../../studio/static/colours.js";
+import { describePoint, frameAround, legendOf, paperLines } from "../../studio/static/curves.js";
+import { make } from "../../studio/static/dom.js";
+import { makeTimeline } from "../../studio/static/timeline.js";
+import { makeTip } from "../../studio/static/tip.js";
+import { locationsOf, readTrace } from "../../studio/static/trace.js";
+import { startMachine } from "./backend.js";
+import { Generator } from "./random.js";
+import { atSizes, makeTask, sampleProblems } from "./tasks.js";
+import { writeSafetensors } from "./weights.js";
+
+const SOLVED = 0.1; // bits, in this many reports one after the other: a curve has spikes
+const SOLVED_REPORTS = 5;
+const CHART_EVERY = 150; // milliseconds
+const EXAMPLE_SEED = 7;
+// Of every size that a problem has, in training; larger ones are cut.
+const LONGEST_EXAMPLE = { length: 10, repeats: 3, items: 4 };
+
+export function startLearning(guide, backend) {
+  const learning = new Learning(guide, backend);
+  return { show: (route) => learning.show(route) };
+}
+
+class Learning {
+  points = [];
+  progress = null; // { sequences, seconds, done }
+  solved = null; // { sequences, seconds } when the cost first was below SOLVED
+  papers = null;
+  timeline = null;
+  drawnAt = 0;
+  tip = makeTip();
+
+  constructor(guide, backend) {
+    this.guide = guide;
+    this.backend = backend;
+    this.machine = startMachine((progress) => this.take(progress));
+    const find = (name) => document.getElementById(`train-${name}`);
+    this.parts = Object.fromEntries(
+      ["form", "start", "stop", "play", "save", "figures", "message", "news", "chart", "legend",
+        "picture", "command"].map((name) => [name, find(name)]),
+    );
+    document.getElementById("train").append(...this.tip.elements);
+    this.prepareForm(this.parts.form.elements);
+    new ResizeObserver(() => this.redraw()).observe(this.parts.chart);
+    onThemeChange(() => this.redraw());
+  }
+
+  prepareForm({ task, model, seed }) {
+    const { tasks, models, training, streams } = this.guide;
+    const option = (titles) => (value) => make("option", { value }, titles[value].title);
+    task.append(...Object.keys(training).map(option(tasks)));
+    model.append(...Object.keys(Object.values(training)[0]).map(option(models)));
+    seed.max = Math.max(...Object.keys(streams.training));
+    const on = (part, event, action) => part.addEventListener(event, (happened) => {
+      happened.preventDefault();
+      this.attempt(action());
+    });
+    on(this.parts.form, "submit", () => this.begin());
+    for (const choice of [task, model, seed]) on(choice, "input", () => this.prepare());
+    on(this.parts.stop, "click", () => this.stop());
+    on(this.parts.play, "click", () => this.play());
+    on(this.parts.save, "click", () => this.save());
+  }
+
+  async attempt(promise) {
+    try {
+      await promise;
+      this.parts.message.textContent = "";
+    } catch (error) {
+      this.parts.message.textContent = error.message;
+    }
+  }
+
+  /** The address may name a task. */
+  show({ id }) {
+    const { task } = this.parts.form.elements;
+    if (Object.hasOwn(this.guide.training, id) && !this.isBusy) task.value = id;
+    if (!this.progress) this.attempt(this.prepare());
+    else this.redraw();
+  }
+
+  get isBusy() {
+    return Boolean(this.progress && !this.progress.done);
+  }
+
+  get choice() {
+    const { task, model, seed } = this.parts.form.elements;
+    return { task: task.value, model: model.value, seed: seed.value };
+  }
+
+  /** Show what would be trained: its command, an empty chart, the paper's curves. */
+  async prepare() {
+    const { task, model, seed } = this.choice;
+    this.parts.command.textContent = `ntm train ${task} --model ${model} --seed ${seed}`;
+    if (!this.papers) {
+      const answer = await fetch("data/curves.json");
+      this.papers = answer.ok ? await answer.json() : {};
+    }
+    if (!this.isBusy) this.redraw();
+  }
+
+  async begin() {
+    const { task: name, model, seed } = this.choice;
+    if (this.isBusy) await this.stop();
+    const { tasks, training, streams } = this.guide;
+    const settings = training[name][model];
+    this.trained = { name, model, seed, settings };
+    this.points = [];
+    this.solved = this.timeline = null;
+    this.progress = { sequences: 0, seconds: 0, done: false };
+    this.showButtons();
+    await this.machine("train", {
+      facts: tasks[name], settings, problem: this.exampleOf(name, settings),
+      starts: { training: streams.training[seed], weights: streams.weights[seed] },
+      most: settings.training.sequences,
+    });
+  }
+
+  exampleOf(name, { task: settings }) {
+    const task = makeTask(this.guide.tasks[name], settings);
+    const sizes = task.facts.axes.map((axis) => {
+      const trained = task.settings[axis] ?? task.settings[`max_${axis}`];
+      return [axis, task.settings[axis] ?? Math.min(trained, LONGEST_EXAMPLE[axis])];
+    });
+    const fixed = atSizes(task, Object.fromEntries(sizes));
+    return sampleProblems(fixed, 1, new Generator(EXAMPLE_SEED))[0];
+  }
+
+  /** What the worker reports, some sixty times a second. */
+  take({ points, picture, ...progress }) {
+    if (!this.isBusy) return;
+    this.progress = progress;
+    this.points.push(...points);
+    const last = this.points.slice(-SOLVED_REPORTS);
+    const isSolved = last.length === SOLVED_REPORTS && last.every(([, bits]) => bits < SOLVED);
+    if (isSolved) this.solved ??= { sequences: last.at(-1)[0], seconds: progress.seconds };
+    this.showFigures();
+    if (picture) this.showPicture(readTrace(picture));
+    if (progress.done || performance.now() - this.drawnAt > CHART_EVERY) this.drawChart();
+    if (progress.done) this.attempt(this.finish());
+  }
+
+  async stop() {
+    this.progress.done = true;
+    await this.finish();
+  }
+
+  /** Fetch the weights, and say how it went. */
+  async finish() {
+    this.result = await this.machine("stop");
+    this.showButtons();
+    this.drawChart();
+    this.parts.news.textContent = `Training has stopped. ${this.figures.map((one) => one.join(": ")).join(", ")}.`;
+  }
+
+  showButtons() {
+    const busy = this.isBusy;
+    this.parts.start.textContent = busy ? "Start again" : "Train";
+    this.parts.stop.disabled = !busy;
+    this.parts.play.disabled = this.parts.save.disabled = busy || this.progress === null;
+  }
+
+  get figures() {
+    const { sequences, seconds } = this.progress;
+    const bits = this.points.at(-1)?.[1];
+    const speed = seconds > 0 ? Math.round(sequences / seconds) : 0;
+    const solved = this.solved &&
+      `${this.solved.seconds.toFixed(1)} s, ${this.solved.sequences.toLocaleString("en")} sequences`;
+    return [
+      ["Sequences", sequences.toLocaleString("en")],
+      ["Bits per sequence", bits === undefined ? "-" : formatNumber(bits)],
+      ["Seconds", seconds.toFixed(1)],
+      ["Sequences per second", speed.toLocaleString("en")],
+      [`Below ${SOLVED} bits after`, solved ?? "-"],
+    ];
+  }
+
+  /** In place: a page that is made anew sixty times a second is slow. */
+  showFigures() {
+    const { figures: list } = this.parts;
+    if (!list.children.length) {
+      list.append(...this.figures.map(([name]) => make("div", {}, make("dt", {}, name), make("dd"))));
+    }
+    this.figures.forEach(([, value], i) => {
+      const place = list.children[i].lastChild;
+      if (place.textContent !== value) place.textContent = value;
+    });
+  }
+
+  showPicture(trace) {
+    this.trace = trace;
+    if (this.timeline) return this.timeline.update(trace);
+    this.timeline = makeTimeline(trace, this.stage);
+    this.parts.picture.replaceChildren(this.timeline.element);
+    this.timeline.layout();
+  }
+
+  get stage() {
+    return {
+      tip: this.tip,
+      goTo: () => {},
+      step: () => 0,
+      headOf: (kind) => this.trace.heads.find((head) => head.kind === kind),
+      stretch: () => ({ start: 0, count: locationsOf(this.trace) }),
+      greatest: () => 1,
+      lanes: ["Input", "Target", "Output", "Optimum", "write", "read"],
+      compact: true,
+    };
+  }
+
+  redraw() {
+    if (document.getElementById("train").hidden) return;
+    this.drawChart();
+    this.timeline?.layout();
+  }
+
+  drawChart() {
+    this.drawnAt = performance.now();
+    const { models, tasks } = this.guide;
+    const { task, model } = this.trained ? { task: this.trained.name, model: this.trained.model } : this.choice;
+    const paper = paperLines(this.papers?.[task], models);
+    const run = {
+      name: "this page's network", model, colours: models[model].colours, points: this.points,
+      marker: 0, strong: true,
+    };
+    // The paper's costs, and as many sequences as it takes.
+    const { bits } = tasks[task].frame;
+    const frame = { ...frameAround(this.points, tasks[task].frame), bits };
+    drawChart(this.parts.chart, [...paper, run], frame, this.tip, describePoint);
+    this.parts.legend.replaceChildren(makeLegend(legendOf(paper, [run], models)));
+  }
+
+  /** The network as the play view lists it. */
+  get network() {
+    const { name, model, seed, settings } = this.trained;
+    const title = `${name}, trained here (seed ${seed})`;
+    return {
+      id: `trained:${name}-${model}-${seed}`, title, task: name, task_settings: settings.task, model,
+      config: settings.model, sequences: this.result.sequences,
+      bits: this.points.at(-1)?.[1] ?? null,
+    };
+  }
+
+  async play() {
+    await this.backend.add(this.network, this.result.tensors);
+    location.hash = `#play/${this.network.id}`;
+  }
+
+  /** As the package's own files: what it is stands in the metadata. */
+  save() {
+    const { name, model, settings, seed } = this.trained;
+    const told = {
+      ...settings, task: { name, ...settings.task }, model: { name: model, ...settings.model },
+      training: { ...settings.training, seed: Number(seed) },
+    };
+    const facts = { settings: told, trained_sequences: this.result.sequences };
+    const bytes = writeSafetensors(this.result.tensors, { ntm: JSON.stringify(facts) });
+    download(new Blob([bytes]), `${this.network.id.replace("trained:", "")}.safetensors`);
+  }
+}

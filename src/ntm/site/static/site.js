@@ -1,0 +1,21 @@
+/** The site's page: the studio's play view without a server, training in the page, and a gallery. */
+
+import { startPlay } from "../../studio/static/play.js";
+import { explain, startViews } from "../../studio/static/views.js";
+import { Backend } from "./backend.js";
+import { acceptFiles } from "./dropping.js";
+import { startGallery } from "./gallery.js";
+import { startLearning } from "./learning.js";
+
+const PATIENCE = 5000; // milliseconds
+
+async function begin() {
+  const backend = await Backend.open();
+  acceptFiles(backend);
+  await startViews(backend, { play: startPlay, train: startLearning, gallery: startGallery });
+  // The whole site is kept for when there is no connection; that must not delay the first picture.
+  await Promise.race([backend.hasTraced, new Promise((done) => setTimeout(done, PATIENCE))]);
+  navigator.serviceWorker?.register("offline.js").catch(() => null);
+}
+
+begin().catch(explain);

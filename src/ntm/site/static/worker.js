@@ -1,0 +1,94 @@
+/**
+ * The engine behind messages. The page posts { number, ask, ...request }; the answer is
+ * { number, answer } or { number, error }. While it trains it posts { progress } by itself.
+ */
+
+import { loadEngine } from "../../engine/web/engine.js";
+import { traceDocument } from "./documents.js";
+import { initialWeights } from "./initial.js";
+import { Generator, blockSeed } from "./random.js";
+import { makeTask } from "./tasks.js";
+import { Trainer } from "./trainer.js";
+import { enlarged, readSafetensors } from "./weights.js";
+
+const SLICE = 14; // milliseconds of training between looks at the messages
+const PICTURE_EVERY = 120; // milliseconds
+const DATA = new URL("../../data/", import.meta.url);
+
+const engine = loadEngine(new URL("../../engine/web/engine.wasm", import.meta.url));
+const weights = new Map(); // promises of tensors, by the ids of networks
+let training = null;
+
+const ANSWERS = {
+  /** Remember a network's weights, which are in no file of the site. */
+  keep({ id, tensors }) {
+    weights.set(id, Promise.resolve(tensors));
+  },
+  async trace({ network, facts, problem, locations, about }) {
+    const tensors = await weightsOf(network);
+    const config = { ...network.config, memory_locations: locations ?? network.config.memory_locations };
+    const machine = (await engine).network(config);
+    try {
+      machine.load(enlarged(tensors, network.config, config.memory_locations));
+      return traceDocument(machine, problem, makeTask(facts, network.task_settings), about);
+    } finally {
+      machine.free();
+    }
+  },
+  async train({ facts, settings, starts, problem, most }) {
+    training?.trainer.network.free();
+    const task = makeTask(facts, settings.task);
+    training = {
+      trainer: new Trainer(await engine, task, settings, starts), problem, most, seconds: 0,
+    };
+    goOn(training);
+  },
+  stop() {
+    const { trainer } = training;
+    training.stopped = true;
+    return { tensors: trainer.network.parameters(), sequences: trainer.sequences };
+  },
+};
+
+/** The weights of a network: kept, in a file of the site, or those it begins with. */
+function weightsOf(network) {
+  const { id, file } = network;
+  if (!weights.has(id)) weights.set(id, file ? fetched(file) : Promise.resolve(untrained(network)));
+  return weights.get(id);
+}
+
+async function fetched(file) {
+  const answer = await fetch(new URL(file, DATA)).catch(() => null);
+  if (!answer?.ok) throw new Error(`The weights in data/${file} cannot be fetched.`);
+  return readSafetensors(await answer.arrayBuffer()).tensors;
+}
+
+function untrained({ config, initialisation, stream }) {
+  return initialWeights(config, initialisation, new Generator(blockSeed(stream, 0)));
+}
+
+/** Train for a moment, tell the page, and come back after its messages. */
+function goOn(state) {
+  if (state !== training || state.stopped) return;
+  const { trainer } = state;
+  const began = performance.now();
+  const isOver = () => performance.now() - began >= SLICE || trainer.sequences >= state.most;
+  const points = trainer.run(isOver);
+  state.seconds += (performance.now() - began) / 1000;
+  const done = trainer.sequences >= state.most;
+  const progress = { points, sequences: trainer.sequences, seconds: state.seconds, done };
+  if (done || !(began - state.pictured < PICTURE_EVERY)) {
+    state.pictured = began;
+    progress.picture = traceDocument(trainer.network, state.problem, trainer.task, {});
+  }
+  postMessage({ progress });
+  if (!done) setTimeout(() => goOn(state));
+}
+
+addEventListener("message", async ({ data: { number, ask, ...request } }) => {
+  try {
+    postMessage({ number, answer: await ANSWERS[ask](request) });
+  } catch (error) {
+    postMessage({ number, error: error.message });
+  }
+});

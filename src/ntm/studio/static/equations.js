@@ -1,0 +1,85 @@
+/** The equations of the paper's section 3, each behind the symbol that it defines. */
+
+import { make } from "./dom.js";
+
+const mi = (name) => `<mi>${name}</mi>`;
+const sub = (name) => `<msub>${mi(name)}<mi>t</mi></msub>`;
+const sup = (name, above) => `<msubsup>${mi(name)}<mi>t</mi><mi>${above}</mi></msubsup>`;
+const last = (name) => `<msub>${mi(name)}<mrow><mi>t</mi><mo>-</mo><mn>1</mn></mrow></msub>`;
+const bracket = (mark) => `<mo stretchy="false">${mark}</mo>`;
+const at = (name, place = "i") => `${name}${bracket("(")}${mi(place)}${bracket(")")}`;
+const tilde = (name) => `<msub><mover>${mi(name)}<mo>~</mo></mover><mi>t</mi></msub>`;
+const sum = (over) => `<munder><mo>&sum;</mo>${mi(over)}</munder>`;
+const over = (top, bottom) => `<mfrac><mrow>${top}</mrow><mrow>${bottom}</mrow></mfrac>`;
+const gets = "<mo>&larr;</mo>";
+const similarity = (place) =>
+  `<mi>exp</mi>${bracket("(")}${sub("&beta;")}<mi>K</mi>${bracket("[")}${sub("k")}<mo>,</mo>` +
+  at(sub("M"), place) + bracket("]") + bracket(")");
+const power = (place) => `<msup><mrow>${at(tilde("w"), place)}</mrow>${sub("&gamma;")}</msup>`;
+
+/** By name: the number in the paper, the symbol as HTML, the equation, and both in words. */
+const EQUATIONS = {
+  content: {
+    number: 5, symbol: "<i>w</i><sup>c</sup>",
+    math: at(sup("w", "c")) + gets + over(similarity("i"), sum("j") + similarity("j")),
+    words: "the content weighting: how similar each location is to the key, a softmax made " +
+      "sharper by the key strength beta",
+  },
+  gated: {
+    number: 7, symbol: "<i>w</i><sup>g</sup>",
+    math: sup("w", "g") + gets + sub("g") + sup("w", "c") +
+      `<mo>+</mo>${bracket("(")}<mn>1</mn><mo>-</mo>${sub("g")}${bracket(")")}${last("w")}`,
+    words: "the gated weighting: the gate g mixes the content weighting with the last weighting",
+  },
+  shifted: {
+    number: 8, symbol: "<i>w&#771;</i>",
+    math: at(tilde("w")) + gets + sum("j") + at(sup("w", "g"), "j") + sub("s") +
+      `${bracket("(")}<mi>i</mi><mo>-</mo><mi>j</mi>${bracket(")")}`,
+    words: "the shifted weighting: every place moves by the shifts s, round the end of the memory",
+  },
+  weightings: {
+    number: 9, symbol: "<i>w</i>",
+    math: at(sub("w")) + gets + over(power("i"), sum("j") + power("j")),
+    words: "the weighting: raised to the power gamma and normalised, so that it stays sharp",
+  },
+  erase: {
+    number: 3, symbol: "<i>e</i>",
+    math: at(tilde("M")) + gets + at(last("M")) +
+      `${bracket("[")}<mn>1</mn><mo>-</mo>${at(sub("w"))}${sub("e")}${bracket("]")}`,
+    words: "the erase vector: where the write head is, the memory is multiplied by one minus it",
+  },
+  add: {
+    number: 4, symbol: "<i>a</i>",
+    math: `${at(sub("M"))}${gets}${at(tilde("M"))}<mo>+</mo>${at(sub("w"))}${sub("a")}`,
+    words: "the add vector: where the write head is, it is added to the memory",
+  },
+  read: {
+    number: 2, symbol: "<i>r</i>",
+    math: sub("r") + gets + sum("i") + at(sub("w")) + at(sub("M")),
+    words: "the read vector: the rows of the memory, weighted by where the read head is",
+  },
+};
+
+/** A button with text and symbol that shows its equation while it is pointed at or has the focus. */
+export function makeSymbol(name, text, tip) {
+  const { number, symbol, words } = EQUATIONS[name];
+  const button = make("button", {
+    type: "button", class: "symbol", "aria-label": `${text}. Equation ${number}, ${words}`,
+  });
+  button.innerHTML = `${text} ${symbol}`; // both are ours
+  const show = () => {
+    const { left, bottom } = button.getBoundingClientRect();
+    tip.showAt(left - 14, bottom - 12, equation(name));
+  };
+  for (const event of ["pointerenter", "focus", "click"]) button.addEventListener(event, show);
+  for (const event of ["pointerleave", "blur"]) button.addEventListener(event, tip.hide);
+  button.addEventListener("keydown", ({ key }) => key === "Escape" && tip.hide());
+  return button;
+}
+
+function equation(name) {
+  const { number, math, words } = EQUATIONS[name];
+  const formula = make("div", { class: "formula" });
+  formula.innerHTML = `<math display="block">${math}</math>`;
+  return make("div", {}, formula, make("div", {}, `Equation ${number}: ${words}.`));
+}

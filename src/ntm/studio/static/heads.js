@@ -1,0 +1,58 @@
+/** What the heads of a trace do, so that several can be told apart. */
+
+import { partAt, peakOf } from "./arrays.js";
+
+const ON_A_PLACE = 0.5; // of its weight: where a head then is
+
+/** The heads of one kind, the one that does most first. */
+export function rankedHeads(trace, kind) {
+  const heads = trace.heads.filter((head) => head.kind === kind);
+  const work = new Map(heads.map((head) => [head, workOf(head, trace)]));
+  return heads.toSorted((a, b) => work.get(b) - work.get(a));
+}
+
+/** How much a write head puts anywhere; how much what a read head brings changes. */
+function workOf(head, trace) {
+  if (head.kind === "read") return variation(trace.reads[head.index]);
+  let sum = 0;
+  for (let step = 0; step < trace.steps; step++) {
+    const weighting = partAt(head.weightings, step);
+    sum += weighting[peakOf(weighting)] * Math.hypot(...partAt(head.adds, step));
+  }
+  return sum;
+}
+
+/** The sum of the variances of the columns. */
+function variation({ shape: [rows, columns], values }) {
+  const [sums, squares] = [new Float64Array(columns), new Float64Array(columns)];
+  values.forEach((value, i) => {
+    sums[i % columns] += value;
+    squares[i % columns] += value * value;
+  });
+  return squares.reduce((sum, square, i) => sum + square / rows - (sums[i] / rows) ** 2, 0);
+}
+
+/** What a head does, in a few words. */
+export function roleOf(head, trace) {
+  const places = [];
+  for (let step = 0; step < trace.steps; step++) {
+    const weighting = partAt(head.weightings, step);
+    const peak = peakOf(weighting);
+    if (weighting[peak] > ON_A_PLACE) places.push(peak);
+  }
+  if (places.length < trace.steps / 4) return "spreads";
+  const visited = new Set(places).size;
+  return visited === 1 ? `stays at ${places[0]}` : `visits ${visited}`;
+}
+
+/** At every step and location, the greatest weight of any of the heads: (steps, locations). */
+export function anyOf(heads) {
+  const { shape } = heads[0].weightings;
+  const values = heads[0].weightings.values.slice();
+  for (const head of heads.slice(1)) {
+    head.weightings.values.forEach((weight, i) => {
+      if (weight > values[i]) values[i] = weight;
+    });
+  }
+  return { shape, values };
+}

@@ -1,0 +1,36 @@
+/** What a failure teaches: why a network slipped, and what to try. */
+
+import { sizeOf } from "./problems.js";
+
+/**
+ * { text, locations } for a problem and what a network made of it, or null where there is nothing
+ * to say; `locations` is the memory that would help. `wrongBits` is null where nothing is scored.
+ */
+export function lessonOf({ problem, network, memory, wrongBits, guesses }) {
+  const slipped = wrongBits > 0 && !guesses;
+  return (slipped ? untrained(network) : null) ?? tooManyVectors(problem, network, memory) ??
+    (slipped ? beyondTraining(problem, network) : null);
+}
+
+/** Every vector needs a location of its own. */
+function tooManyVectors({ vectors }, { limits }, memory) {
+  if (!memory || !vectors || vectors.length <= memory) return null;
+  const locations = 2 ** Math.ceil(Math.log2(vectors.length));
+  const text = `${vectors.length} vectors do not fit ${memory} locations`;
+  if (locations > limits.max_locations) return { text: `${text}: take fewer.`, locations: null };
+  return { text: `${text}: use ${locations}.`, locations };
+}
+
+function untrained({ sequences }) {
+  if (sequences !== 0) return null;
+  return { text: "It has learned nothing yet: what it says is a guess.", locations: null };
+}
+
+function beyondTraining(problem, { problem: { sizes } }) {
+  const beyond = Object.entries(sizes)
+    .filter(([axis, { trained }]) => sizeOf(problem, axis) > trained[1])
+    .map(([axis, { trained }]) => `${axis} ${trained[1]}`);
+  if (beyond.length === 0) return null;
+  const text = `It was trained up to ${beyond.join(" and ")}; what it learned does not carry this far.`;
+  return { text, locations: null };
+}

@@ -1,0 +1,25 @@
+/** What the listing says of a network, as the play view needs it. */
+
+import { formatNumber } from "./arrays.js";
+import { wholeNumber } from "./route.js";
+
+/** The sizes that a first problem has. */
+export function defaultsOf(network) {
+  const sizes = Object.entries(network.problem.sizes);
+  return Object.fromEntries(sizes.map(([axis, range]) => [axis, range.default]));
+}
+
+/** The locations that an address asks for, or else those it was trained with; null without any. */
+export function memoryOf({ memory_locations: locations, limits }, { memory }) {
+  if (!locations) return null;
+  return Math.min(wholeNumber(memory, locations) ?? locations, limits.max_locations);
+}
+
+export function describeNetwork({ model, sequences, bits, memory_locations: locations }, known) {
+  const parts = [known?.title ?? model];
+  if (locations) parts.push(`${locations} locations`);
+  if (sequences === 0) parts.push("untrained");
+  else if (sequences) parts.push(`trained on ${sequences.toLocaleString("en")} sequences`);
+  if (bits !== null) parts.push(`${formatNumber(bits)} bits per sequence`);
+  return `${parts.join(", ")}.`;
+}

@@ -1,0 +1,55 @@
+"""What is typed wrong gets one sentence, with a hint where something comes close."""
+
+from pathlib import Path
+
+import pytest
+from tests.commands.calls import exit_code
+
+from ntm.cli import main
+
+Arguments = list[str]
+WRONG_CALLS: dict[str, tuple[Arguments, str]] = {
+    "task": (["train", "coppy"], "did you mean 'copy'"),
+    "no task": (["train"], "Name a task"),
+    "model": (["train", "copy", "--model", "lsmt"], "did you mean 'lstm'"),
+    "command": (["trian"], "did you mean 'train'"),
+    "option": (["train", "copy", "--sed", "1"], "'--sed' of ntm train; did you mean --seed?"),
+    "own option": (["--versoin"], "did you mean --version?"),
+    "another's name": (["train", "copy", "--epochs=3"], "did you mean --sequences?"),
+    "setting as option": (["train", "--lr", "1"], "--set optimiser.learning_rate=VALUE?"),
+    "setting with dashes": (["train", "--memory-width", "9"], "--set model.memory_width=VALUE?"),
+    "no near option": (["eval", "x", "--zzz"], "'--zzz' of ntm eval. See ntm eval --help."),
+    "argument": (["eval", "x", "y"], "There is no argument 'y' of ntm eval."),
+    "setting's name": (["train", "copy", "--set", "lr=1"], "such as optimiser.learning_rate;"),
+    "another's setting": (
+        ["train", "copy", "--set", "optimiser.lr=1"],
+        "did you mean 'learning_rate'",
+    ),
+    "number": (["eval", "x", "--sequences", "many"], "--sequences"),
+    "setting": (["train", "copy", "--set", "training.sed=1"], "did you mean 'seed'"),
+    "section": (["train", "copy", "--set", "trainin.seed=1"], "did you mean 'training'"),
+    "value": (["train", "copy", "--set", "task.bits=x"], "task.bits must be an integer"),
+    "no value": (["train", "copy", "--set", "task.bits"], "SECTION.KEY=VALUE"),
+    "bounds": (["train", "copy", "--seed", "-1"], "at least 0"),
+    "engine": (["train", "copy", "--engine", "warp"], "'auto' or 'native' or 'reference'"),
+    "network": (["eval", "copy-f"], "did you mean 'copy-ff'"),
+    "no network": (["figures", "nowhere", "--out", "x"], "no folder or pretrained network called"),
+    "folder": (["eval", "runs/nowhere"], "There is no folder runs/nowhere."),
+    "resume": (["train", "--run", "nowhere", "--resume"], "There is no folder nowhere."),
+    "page": (["studio", "nowhere"], "There is no folder nowhere."),
+    "weights": (["eval", "copy-ff", "--latest"], "only its best weights; leave --latest out"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_CALLS)
+def test_a_wrong_call_gets_one_sentence(
+    name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments, message = WRONG_CALLS[name]
+    assert exit_code(lambda: main(arguments)) == 2
+    out, errors = capsys.readouterr()
+    assert out == ""
+    assert message in errors
+    assert errors.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []

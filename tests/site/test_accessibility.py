@@ -1,0 +1,45 @@
+"""axe finds nothing to complain of: every view of the site, light and dark, desk and phone."""
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from tests.studio.test_accessibility import DESK, complaints
+from tests.studio.test_page import PATIENCE, PHONE, TASKS
+
+TOUR = "play/pretrained:copy-ff?vectors=a4.3c.91.e6.58&tour=4"
+VIEWS = [*(f"play/untrained:{task}" for task in TASKS), "play/pretrained:priority-sort-ff", TOUR]
+
+
+@pytest.fixture(
+    params=[("light", DESK), ("dark", DESK), ("light", PHONE), ("dark", PHONE)], ids=str
+)
+def page(request: pytest.FixtureRequest, browser: Browser, address: str):
+    scheme, size = request.param
+    expect.set_options(timeout=PATIENCE)
+    # The policy of the page forbids the scripts of strangers, and axe is one.
+    with browser.new_context(
+        color_scheme=scheme, viewport=size, bypass_csp=True, base_url=address
+    ) as context:
+        yield context.new_page()
+
+
+def test_no_view_breaks_a_rule(page: Page) -> None:
+    for view in VIEWS:
+        page.goto(f"./#{view}")
+        expect(page.locator("#viewer")).to_have_attribute("aria-busy", "false")
+        expect(page.locator(".summary h2")).to_contain_text(
+            view.partition(":")[2].partition("?")[0]
+        )
+        assert complaints(page) == [], view
+    page.locator("#share summary").click()
+    page.locator(".symbol").first.focus()
+    assert complaints(page) == [], "an open menu, an equation"
+    page.goto("./#gallery")
+    expect(page.locator(".moment canvas").first).to_be_visible()
+    assert complaints(page) == [], "gallery"
+    page.goto("./#train")
+    assert complaints(page) == [], "training, before"
+    page.locator("#train-start").click()
+    expect(page.locator(".figures dd").nth(1)).not_to_have_text("-")
+    page.locator("#train-stop").click()
+    expect(page.locator("#train-play")).to_be_enabled()
+    assert complaints(page) == [], "training, after"

@@ -1,0 +1,101 @@
+"""Traces and training in the page's modules, beside Python's."""
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors import torch as safetensors
+from tests.site.node import answer
+from tests.site.test_tasks import TASK_NAMES, request_for
+from tests.site.test_weights import encoded, tensors
+from tests.web.test_engine import answer as engine_answer
+from tests.web.test_engine import problems
+
+from ntm.layer import NTM
+from ntm.paper import paper_settings
+from ntm.runs import Stream, build_model
+from ntm.runs.stream import stream_start
+from ntm.site.catalogue import catalogue
+from ntm.studio import drawings, trace_document, traced
+from ntm.studio.documents import decoded
+from ntm.tasks import make_task
+
+SMALL = {"memory_locations": 16, "memory_width": 5, "controller_size": 7}
+
+
+@pytest.mark.parametrize("name", TASK_NAMES)
+@pytest.mark.parametrize("heads", [1, 2])
+def test_a_document_is_pythons(name: str, heads: int) -> None:
+    task = make_task(name)
+    net = NTM(task.input_size, task.output_size, heads=heads, **SMALL)
+    problem = drawings.example(task, {}, seed=1)
+    expected = trace_document(traced(net, drawings.encode(problem, task), task, "a title"))
+    about = {name: expected[name] for name in ("title", "hint", "model")}
+    found = answer(
+        ask="document", config=asdict(net.config), file=encoded(safetensors.save(net.state_dict())),
+        problem=problem.model_dump(mode="json"), about=about, **request_for(task),
+    )  # fmt: skip
+    require_alike(found, expected, "document")
+
+
+def require_alike(found: Any, expected: Any, name: str) -> None:
+    """The same keys and texts everywhere, and the same numbers but for float32's rounding."""
+    if isinstance(expected, dict) and expected.keys() == {"shape", "data"}:
+        values = np.array(found["values"], dtype=np.float32).reshape(found["shape"])
+        np.testing.assert_allclose(values, decoded(expected), rtol=2e-3, atol=2e-5, err_msg=name)
+    elif isinstance(expected, dict):
+        assert found.keys() == expected.keys(), name
+        for key, value in expected.items():
+            require_alike(found[key], value, f"{name}.{key}")
+    elif isinstance(expected, list | tuple):
+        assert len(found) == len(expected), name
+        for i, value in enumerate(expected):
+            require_alike(found[i], value, f"{name}[{i}]")
+    elif isinstance(expected, float):
+        assert found == pytest.approx(expected, rel=1e-3), name
+    else:
+        assert found == expected, name
+
+
+@pytest.mark.parametrize(("model", "batch_size"), [("ntm-ff", 1), ("ntm-lstm", 16)])
+def test_training_takes_the_sequences_of_a_run(model: str, batch_size: int) -> None:
+    settings = paper_settings("copy", model).with_(
+        model=SMALL,
+        task={"bits": 3, "max_length": 5},
+        training={"batch_size": batch_size},
+        optimiser={"learning_rate": 3e-3, "backward_clip": 1.0},
+    )
+    stream = Stream(settings.task, settings.training.seed, batch_size)
+    blocks = [stream.block(number) for number in range(2)]
+    sequences = 2 * stream.block_size
+    found = answer(
+        ask="trained", facts=request_for(settings.task)["facts"], sequences=sequences,
+        settings={s: asdict(getattr(settings, s)) for s in (
+            "task", "model", "initialisation", "optimiser", "training")},
+        starts={name: stream_start(name, 1) for name in ("weights", "training")},
+    )  # fmt: skip
+    net = build_model(settings)
+    net.load_state_dict(tensors(found["initial"]))
+    batches = [
+        problems(block.narrow(start, start + batch_size))
+        for block in blocks
+        for start in range(0, stream.block_size, batch_size)
+    ]
+    expected = engine_answer(net, batches=batches, optimiser=asdict(settings.optimiser))
+    assert found["sequences"] == sequences
+    for name, tensor in tensors(expected["parameters"]).items():
+        assert torch.equal(tensors(found["final"])[name], tensor), name
+    counts = [sequences for sequences, _ in found["points"]]
+    costs = np.diff([0, *counts]) @ [bits for _, bits in found["points"]] / counts[-1]
+    steps = counts[-1] // batch_size
+    assert costs == pytest.approx(np.mean(expected["bits"][:steps]))
+
+
+def test_sizes_are_read_off_the_weights() -> None:
+    for network in catalogue()["networks"]:
+        config = network["config"]
+        net = NTM(**config)
+        found = answer(ask="config", file=encoded(safetensors.save(net.state_dict())))
+        assert found == {**config, "shifts": list(config["shifts"])}, network["id"]
