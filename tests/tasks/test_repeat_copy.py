@@ -136,3 +136,21 @@ def test_the_title_tells_length_and_repeats(repeats: int) -> None:
     task = RepeatCopy().at(length=4, repeats=repeats)
     batch = task.sample(1, torch.Generator().manual_seed(0))
     assert task.render(batch, 0).startswith(f"repeat-copy: 4 vectors, {repeats} times\n")
+
+
+def test_every_bound_is_itself_allowed_and_what_lies_beyond_is_not() -> None:
+    """Also a range of one number, which has nothing to normalise by, gives finite inputs."""
+    smallest = {
+        "bits": 1,
+        "min_length": 1,
+        "max_length": 1,
+        "min_repeats": 1,
+        "max_repeats": 1,
+        "scale_min_repeats": 1,
+        "scale_max_repeats": 1,
+    }
+    batch = RepeatCopy(**smallest).sample(3, torch.Generator().manual_seed(0))
+    assert batch.inputs.isfinite().all()
+    for name in smallest:
+        with pytest.raises(ValueError, match=f"{name} must be an integer .*got 0"):
+            RepeatCopy(**{name: 0})
