@@ -4,7 +4,6 @@ import ast
 import re
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -191,9 +190,8 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 
 
 def test_every_file_tells_the_same_version() -> None:
-    package = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     citation = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
     newest = re.search(r"^## \[(\d.*?)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert citation is not None
     assert newest is not None
-    assert ntm.__version__ == package == citation[1] == newest[1]
+    assert ntm.__version__ == citation[1] == newest[1]
