@@ -1,79 +1,9 @@
 // Backward in time: all steps of a group of sequences, reading the tape.
 #pragma once
 
-#include "forward.h"
+#include "adjoints.h"
 
 namespace ntm::NTM_TARGET {
-
-// The gradients of the linear maps' values, a row per sequence and step: what the weights' gradients are made of.
-template <typename T>
-struct ValueGradients {
-  T *heads, *output;
-  std::vector<T*> controller;
-  Index heads_stride, output_stride, controller_stride;
-
-  ValueGradients(const Plan& plan, Arena<T*>& arena)
-      : heads_stride(padded(plan.raw_heads)),
-        output_stride(padded(plan.outputs)),
-        controller_stride(padded(plan.gates)) {
-    heads = arena.take(heads_stride);
-    output = arena.take(output_stride);
-    for (Index l = 0; l < plan.layers; ++l) controller.push_back(arena.take(controller_stride));
-    arena.size += kPanel;  // vectors may read past the last row
-  }
-};
-
-// What flows from one step to the one before it, for the sequences of a group. Of the similarities of a step's write
-// heads, the gradients `keys`, `products` and `scale` wait for the step before, which passes over the same memory.
-template <typename T>
-struct Adjoints {
-  Buffer<T> memory, read_weightings, write_weightings, reads;
-  Buffer<T> keys, products, scale;  // per sequence (W x M), (W x row), (row)
-  std::vector<Buffer<T>> hidden, cell;
-
-  explicit Adjoints(const Plan& plan)
-      : memory(buffer<T>(kGroup * plan.width * plan.row)),
-        read_weightings(buffer<T>(kGroup * plan.read_heads * plan.row)),
-        write_weightings(buffer<T>(kGroup * plan.write_heads * plan.row)),
-        reads(buffer<T>(kGroup * plan.read_heads * plan.width)),
-        keys(buffer<T>(kGroup * plan.write_heads * plan.width)),
-        products(buffer<T>(kGroup * plan.write_heads * plan.row)),
-        scale(buffer<T>(kGroup * plan.row)) {
-    for (Index l = 0; l < plan.recurrent; ++l) {
-      hidden.push_back(buffer<T>(kGroup * plan.units));
-      cell.push_back(buffer<T>(kGroup * plan.units));
-    }
-  }
-};
-
-template <typename T>
-struct BackwardWorkspace {
-  Adjoints<T> adjoints;
-  Index features_stride, units_stride, seen_stride;
-  Buffer<T> dfeatures, dh, dseen;
-  // For one step of one sequence:
-  Chain<T> chain;
-  Scratch<T> dsquashed, dproducts, dkeys, derase, dadd, along, tanh_cell;
-  Buffer<Vec<T>> sums;
-
-  explicit BackwardWorkspace(const Plan& plan)
-      : adjoints(plan),
-        features_stride(padded(plan.features)),
-        units_stride(padded(plan.units)),
-        seen_stride(std::max(padded(plan.seen(0)), padded(plan.seen(plan.layers - 1)))),
-        dfeatures(buffer<T>(kGroup * features_stride)),
-        dh(buffer<T>(kGroup * units_stride)),
-        dseen(buffer<T>(kGroup * seen_stride)),
-        chain(plan),
-        dsquashed(plan.squashed_heads),
-        dproducts(plan.read_heads * plan.row),
-        dkeys(std::max(plan.read_heads, plan.write_heads) * plan.width),
-        derase(plan.write_heads * plan.width),
-        dadd(plan.write_heads * plan.width),
-        along(std::max(plan.read_heads, plan.write_heads)),
-        tanh_cell(plan.units),
-        sums(buffer<Vec<T>>(memory_backward_room<T>(plan))) {}
-};
 
 template <typename T>
 class Backward {
