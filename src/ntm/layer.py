@@ -72,9 +72,7 @@ class NTM(nn.Module):
             *(shifts, shift_mode),  # type: ignore[arg-type]  # the config makes shifts a tuple
         )
         self.initialisation = Initialisation(start_memory, start_spread, start_together, head_gain)
-        self.batch_first = batch_first
-        self.engine = engine
-        self.backward_clip = backward_clip
+        self.batch_first, self.engine, self.backward_clip = batch_first, engine, backward_clip
         self.cell = Cell(self.config)
         self.start = StartState(self.config, self.initialisation)
         self.reset_parameters()
