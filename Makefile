@@ -154,7 +154,7 @@ faults: .venv/with-dev ## Fail at every system call, and 1,000 times kill -9
 	@NTM_KILLS=1000 NTM_WALK_STEP=1 $(BIN)/python -m pytest tests/faults -q -rP -n $(WORKERS)
 
 mutate: .venv/with-dev ## Break section 3, the tasks and the costs, and see whether a test notices
-	@$(BIN)/python tests/mutate.py
+	@$(BIN)/python -m tests.mutate
 
 coverage: .venv/with-dev ## Run all tests and report the branches of src/ntm that none takes
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --cov --cov-report term-missing:skip-covered
