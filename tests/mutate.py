@@ -1,17 +1,16 @@
 """Mutation testing: break the code in one place, and see whether a test notices.
 
-    python tests/mutate.py [--only addressing] [--sample 200] [--seed 0]
+    python -m tests.mutate [--only addressing] [--sample 200] [--seed 0]
 
-Covers section 3, the tasks and the costs. Every mutant is a process forked from one that has loaded
-everything; it puts the broken code into the functions, or imports the broken module where that is
-not enough, and runs the tests that belong to it until one fails. Results are appended to
-build/mutants.jsonl, and what is known there is not tried again. `make mutate` calls this;
-`docs/testing.md` says more.
+Covers section 3, the tasks and the costs. The tests of a module are collected and run once, noting
+which functions each of them calls. Then every mutant is a process forked from there: it puts the
+broken code into the function and runs the tests that call it until one fails. Where that is not
+enough (a default, a constant, a function that only importing calls), a new process imports the
+broken module. Results are appended to build/mutants.jsonl, and what is known there is not tried
+again. `make mutate` calls this; `docs/testing.md` says more.
 """
 
 import argparse
-import ast
-import hashlib
 import importlib.abc
 import importlib.util
 import inspect
@@ -20,25 +19,35 @@ import os
 import random
 import resource
 import sys
+import time
 import types
+from collections import Counter
 from collections.abc import Iterator
-from copy import deepcopy
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-ROOT = Path(__file__).parents[1]
+import pytest
+from tests.mutants import ROOT, Mutant, mutants
+
 RESULTS = ROOT / "build" / "mutants.jsonl"
 CPU_SECONDS = 90
 BAR = 0.9
 HARNESS_FAILED, NO_TESTS = 70, 5
+Replacements = list[tuple[Any, types.CodeType]]
 
-_SECTION_3 = ("memory", "addressing", "heads", "controllers", "cell", "start", "layer")
 _OF_TASKS = ["test_every_task.py", "test_base.py", "test_sampling.py"]
+_OF_FORMS = [f"tests/test_{name}.py" for name in ("layer", "forms", "package", "saving")]
 TESTS = {
-    "config": ["tests/test_config.py"],
+    "config": ["tests/test_config.py", *_OF_FORMS],
     "trace": ["tests/test_trace.py"],
-    **{name: [f"tests/test_{name}.py"] for name in _SECTION_3},
+    **{
+        name: [f"tests/test_{name}.py", "tests/test_cell.py"]
+        for name in ("memory", "addressing", "heads", "controllers")
+    },
+    "cell": ["tests/test_cell.py", *_OF_FORMS],
+    "start": ["tests/test_start.py", "tests/test_layer.py"],
+    "layer": [*_OF_FORMS, "tests/test_start.py", "tests/test_trace.py"],
     **{
         f"tasks/{name}": [f"tests/tasks/{file}" for file in (f"test_{name}.py", *_OF_TASKS)]
         for name in ("associative_recall", "copy", "ngrams", "priority_sort", "repeat_copy")
@@ -48,141 +57,6 @@ TESTS = {
     "tasks/drawing": ["tests/tasks/test_drawing.py", "tests/tasks/test_base.py"],
     "evaluation/costs": ["tests/evaluation/test_costs.py"],
 }
-# What else would notice: tried only where the tests of the module itself do not.
-_ALSO = {name: ["tests/test_cell.py", "tests/test_layer.py"] for name in _SECTION_3}
-_ALSO["config"] = ["tests/test_layer.py"]
-
-_COMPARISONS = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-}
-_ARITHMETIC = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Add,
-    ast.Div: ast.Mult,
-    ast.FloorDiv: ast.Mult,
-    ast.Mod: ast.Mult,
-    ast.Pow: ast.Mult,
-    ast.BitAnd: ast.BitOr,
-    ast.BitOr: ast.BitAnd,
-    ast.MatMult: ast.Mult,
-    ast.RShift: ast.LShift,
-}
-
-
-class Mutant(NamedTuple):
-    """A module with one thing changed."""
-
-    module: str
-    line: int
-    change: str
-    tree: ast.Module
-    in_body: bool
-    """Whether the change is in the body of a function, and not in its signature."""
-
-    @property
-    def name(self) -> str:
-        """The name of the module."""
-        return f"ntm.{self.module.replace('/', '.')}"
-
-    @property
-    def file(self) -> str:
-        """The file of the module."""
-        return str(ROOT / "src" / "ntm" / f"{self.module}.py")
-
-    @property
-    def key(self) -> str:
-        """The same for the same change of the same source."""
-        return hashlib.sha256(ast.unparse(self.tree).encode()).hexdigest()[:16]
-
-
-def changes(node: ast.AST) -> Iterator[ast.AST]:
-    """What may stand in the place of a node."""
-    if isinstance(node, ast.Compare) and type(node.ops[0]) in _COMPARISONS:
-        yield _with(node, ops=[_COMPARISONS[type(node.ops[0])](), *node.ops[1:]])
-    elif isinstance(node, ast.BinOp | ast.AugAssign) and type(node.op) in _ARITHMETIC:
-        yield _with(node, op=_ARITHMETIC[type(node.op)]())
-    elif isinstance(node, ast.BoolOp):
-        yield _with(node, op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub):
-        yield node.operand
-    elif isinstance(node, ast.If | ast.IfExp):
-        yield _with(node, test=ast.UnaryOp(ast.Not(), node.test))
-    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        yield ast.Constant(not node.value)
-    elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        yield ast.Constant(node.value + 1)
-    elif (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)) or isinstance(
-        node, ast.Raise
-    ):
-        yield ast.Pass()
-    elif isinstance(node, ast.Return) and node.value is not None:
-        yield ast.Return(ast.Constant(None))
-
-
-def _with(node: Any, **fields: Any) -> Any:
-    changed = deepcopy(node)
-    for name, value in fields.items():
-        setattr(changed, name, value)
-    return changed
-
-
-def skipped(node: ast.AST) -> bool:
-    """What says nothing about behaviour: annotations, error texts, decorators, representations."""
-    if isinstance(node, ast.FunctionDef):
-        return node.name.startswith(("__repr__", "_repr_", "extra_repr"))
-    return isinstance(node, ast.JoinedStr | ast.ImportFrom | ast.Import)
-
-
-class Place(NamedTuple):
-    """Where a node stands: in a field of its parent, in a list if there is an index."""
-
-    parent: ast.AST
-    field: str
-    index: int | None
-    node: ast.AST
-    in_body: bool
-
-    def put(self, node: ast.AST) -> None:
-        """Put another node there."""
-        if self.index is None:
-            setattr(self.parent, self.field, node)
-        else:
-            getattr(self.parent, self.field)[self.index] = node
-
-
-def places(node: ast.AST, in_body: bool = False) -> Iterator[Place]:
-    """Every node below one."""
-    for name, value in ast.iter_fields(node):
-        if name in {"annotation", "returns", "decorator_list", "type_comment"}:
-            continue
-        inside = in_body or (isinstance(node, ast.FunctionDef) and name == "body")
-        for index, child in enumerate(value if isinstance(value, list) else [value]):
-            if isinstance(child, ast.AST) and not skipped(child):
-                yield Place(node, name, index if isinstance(value, list) else None, child, inside)
-                yield from places(child, inside)
-
-
-def mutants(module: str) -> Iterator[Mutant]:
-    """All mutants of a module."""
-    tree = ast.parse((ROOT / "src" / "ntm" / f"{module}.py").read_text())
-    for place in list(places(tree)):
-        for other in changes(place.node):
-            ast.copy_location(other, place.node)
-            place.put(other)
-            changed = ast.fix_missing_locations(deepcopy(tree))
-            place.put(place.node)
-            text = f"{ast.unparse(place.node)[:60]!r} -> {ast.unparse(other)[:60]!r}"
-            yield Mutant(module, getattr(place.node, "lineno", 0), text, changed, place.in_body)
 
 
 class Broken(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
@@ -197,7 +71,7 @@ class Broken(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         return None
 
     def get_source(self, fullname: str) -> str:
-        return ast.unparse(self.mutant.tree)
+        return self.mutant.source
 
     def get_code(self, fullname: str) -> Any:
         return compile(self.mutant.tree, self.mutant.file, "exec")
@@ -218,7 +92,7 @@ def functions(owner: Any) -> Iterator[Any]:
             yield from functions(value)
         for found in (
             value,
-            *(getattr(value, name, None) for name in ("fget", "fset", "__func__")),
+            *(getattr(value, name, None) for name in ("fget", "fset", "func", "__func__")),
         ):
             while found is not None:
                 if isinstance(found, types.FunctionType):
@@ -226,103 +100,191 @@ def functions(owner: Any) -> Iterator[Any]:
                 found = getattr(found, "__wrapped__", None)
 
 
-def _replaceable(function: Any, code: types.CodeType) -> bool:
-    return function is not None and function.__code__.co_freevars == code.co_freevars
-
-
-def exchange(mutant: Mutant) -> bool:
-    """Put the broken code into the functions of the loaded module; whether it found its place."""
+def replacements(mutant: Mutant) -> Replacements:
+    """The functions of the loaded module with their broken code; none if that is not enough."""
+    if not mutant.in_body:
+        return []
     there = {f.__code__.co_qualname: f for f in functions(sys.modules[mutant.name])}
     before = Path(mutant.file).read_text()
     old = {code.co_qualname: code for code in codes(compile(before, mutant.file, "exec"))}
     new = {code.co_qualname: code for code in codes(Broken(mutant).get_code(""))}
     changed = [name for name in new if new[name] != old.get(name)]
-    if not changed or not all(_replaceable(there.get(name), new[name]) for name in changed):
-        return False
-    for name in changed:
-        there[name].__code__ = new[name]
-    return True
+    if not all(_replaceable(there.get(name), new[name]) for name in changed):
+        return []
+    return [(there[name], new[name]) for name in changed]
 
 
-def passes(mutant: Mutant | None, tests: list[str]) -> bool:
-    """Whether all tests pass, in a process of its own; None: with the code as it is."""
-    process = os.fork()
-    if process == 0:
-        code = HARNESS_FAILED
-        try:
-            code = _tested(mutant, tests)
-        finally:
-            os._exit(code)
-    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-    if code in {HARNESS_FAILED, NO_TESTS}:
-        raise RuntimeError(f"The tests {tests} could not be run on {mutant and mutant.change}.")
-    return code == 0
+def _replaceable(function: Any, code: types.CodeType) -> bool:
+    return function is not None and function.__code__.co_freevars == code.co_freevars
 
 
-def _tested(mutant: Mutant | None, tests: list[str]) -> int:
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
-    quiet = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(quiet, 1)
-    os.dup2(quiet, 2)
-    if mutant is not None and not (mutant.in_body and exchange(mutant)):
-        words = [mutant.module, mutant.key, *tests]
-        os.execv(sys.executable, [sys.executable, __file__, "--one", *words])
-    return _run(tests)
+class Mutating:
+    """Runs the collected tests once as they are, then some of them on every mutant."""
+
+    def __init__(self, chosen: list[Mutant]) -> None:
+        self.chosen = chosen
+        self.calls: dict[str, set[str]] = {}
+        """By test, the functions of the module that it calls."""
+        self.seconds: dict[str, float] = {}
+        self.kills = Counter[str]()
+
+    def pytest_collection(self) -> None:
+        without_shrinking()
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        for item in session.items:
+            self._watch(item)
+        if session.testsfailed:
+            return True
+        for mutant in self.chosen:
+            found = replacements(mutant)
+            items = self._callers(session, found)
+            killer = self._killer(session, found, items) if items else imported(mutant)
+            self.kills[killer] += 1
+            _note(mutant, killer)
+        return True
+
+    def _watch(self, item: pytest.Item) -> None:
+        called = self.calls[item.nodeid] = set()
+        file = self.chosen[0].file
+
+        def watch(frame: types.FrameType, *_: object) -> None:
+            if frame.f_code.co_filename == file:
+                called.add(frame.f_code.co_qualname)
+
+        began = time.process_time()
+        sys.settrace(watch)
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+        sys.settrace(None)
+        self.seconds[item.nodeid] = time.process_time() - began
+
+    def _callers(self, session: pytest.Session, found: Replacements) -> list[pytest.Item]:
+        """The tests that call a function, beginning with those that have noticed most."""
+        names = {code.co_qualname for _, code in found}
+        items = [item for item in session.items if names & self.calls[item.nodeid]]
+        return sorted(items, key=lambda item: (-self.kills[item.nodeid], self.seconds[item.nodeid]))
+
+    def _killer(
+        self, session: pytest.Session, found: Replacements, items: list[pytest.Item]
+    ) -> str:
+        """The first test that fails; '' for none."""
+        reading, writing = os.pipe()
+        process = os.fork()
+        if process == 0:
+            resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+            _silence()
+            for function, code in found:
+                function.__code__ = code
+            for item in items:
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+                if session.testsfailed:
+                    os.write(writing, item.nodeid.encode())
+                    os._exit(1)
+            os._exit(0)
+        os.close(writing)
+        with os.fdopen(reading, "rb") as pipe:
+            said = pipe.read().decode()
+        code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        return said or ("" if code == 0 else f"ended with {code}")
 
 
-def _one(module: str, key: str, *tests: str) -> int:
-    """The tests of a mutant that must be imported."""
-    sys.meta_path.insert(0, Broken(next(m for m in mutants(module) if m.key == key)))
-    return _run(list(tests))
+def without_shrinking() -> None:
+    """That an example fails is all there is to know; to look for a smaller one takes seconds."""
+    from hypothesis import Phase, settings
 
-
-def _run(tests: list[str]) -> int:
-    import pytest
-
-    # Of what is loaded already, pytest would complain.
-    loaded = "ignore::pytest.PytestAssertRewriteWarning"
-    options = ["-x", "-q", "-p", "no:cacheprovider", "-W", loaded]
-    return int(pytest.main([*options, *tests], plugins=[WithoutShrinking()]))
+    phases = (Phase.explicit, Phase.generate)
+    settings.register_profile("mutants", settings.get_profile("ntm"), phases=phases)
+    settings.load_profile("mutants")
 
 
 class WithoutShrinking:
-    """That an example fails is all there is to know; to look for a smaller one takes seconds."""
+    """For a mutant that is imported."""
 
     def pytest_collection(self) -> None:
-        from hypothesis import Phase, settings
-
-        phases = (Phase.explicit, Phase.generate)
-        settings.register_profile("mutants", settings.get_profile("ntm"), phases=phases)
-        settings.load_profile("mutants")
+        without_shrinking()
 
 
-def killed(mutant: Mutant) -> bool:
-    """Whether some test fails."""
-    tests = TESTS[mutant.module]
-    also = [test for test in _ALSO.get(mutant.module, []) if test not in tests]
-    return not passes(mutant, tests) or (bool(also) and not passes(mutant, also))
+def imported(mutant: Mutant) -> str:
+    """What notices a mutant that must be imported, in a new process; '' for nothing."""
+    process = os.fork()
+    if process == 0:
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+        _silence()
+        os.execv(sys.executable, [*_THIS, "--one", mutant.module, mutant.key])
+    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    if code in {HARNESS_FAILED, NO_TESTS}:
+        raise RuntimeError(f"The tests of {mutant.module} could not be run on {mutant.change}.")
+    return "" if code == 0 else "a test on the imported module"
+
+
+_THIS = [sys.executable, "-m", "tests.mutate"]
+
+
+def _one(module: str, key: str) -> int:
+    """The tests of a mutant that must be imported."""
+    sys.meta_path.insert(0, Broken(next(m for m in mutants(module) if m.key == key)))
+    return _run(module, WithoutShrinking())
+
+
+def _run(module: str, plugin: object) -> int:
+    options = [
+        "-x",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-W",
+        "ignore::pytest.PytestAssertRewriteWarning",
+    ]
+    return int(pytest.main([*options, *TESTS[module]], plugins=[plugin]))
+
+
+def _silence() -> None:
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(quiet, 1)
+    os.dup2(quiet, 2)
+
+
+def _note(mutant: Mutant, killer: str) -> None:
+    facts = {"module": mutant.module, "line": mutant.line, "change": mutant.change}
+    line = {"key": mutant.key, "killed": bool(killer), **facts, "by": killer}
+    with RESULTS.open("a") as file:
+        file.write(json.dumps(line) + "\n")
 
 
 def known() -> dict[str, dict[str, Any]]:
-    """What was tried before, by key."""
+    """What was tried, by key."""
     if not RESULTS.exists():
         return {}
     lines = map(json.loads, RESULTS.read_text().splitlines())
     return {line["key"]: line for line in lines}
 
 
-def tried(mutant: Mutant, before: dict[str, dict[str, Any]]) -> bool:
-    """Whether a mutant is killed, now or in an earlier run of this."""
-    if mutant.key not in before:
-        facts = {"module": mutant.module, "line": mutant.line, "change": mutant.change}
-        line = {"key": mutant.key, "killed": killed(mutant), **facts}
-        with RESULTS.open("a") as file:
-            file.write(json.dumps(line) + "\n")
-        before[mutant.key] = line
-    found = bool(before[mutant.key]["killed"])
-    if not found:
-        print(f"survives: src/ntm/{mutant.module}.py:{mutant.line}  {mutant.change}", flush=True)
-    return found
+def try_all(module: str, sample: list[Mutant]) -> None:
+    """Try the mutants of a module that were not tried before, in a process of their own."""
+    before = known()
+    new = [mutant for mutant in sample if mutant.key not in before]
+    if not new:
+        return
+    process = os.fork()
+    if process == 0:
+        code = HARNESS_FAILED
+        try:
+            code = _run(module, Mutating(new))
+        finally:
+            os._exit(code)
+    if os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]):
+        sys.exit(f"The tests of {module} fail without any change; mend them first.")
+
+
+def report(module: str, sample: list[Mutant]) -> list[bool]:
+    """Print who survives; returns which are killed."""
+    results = known()
+    for mutant in sample:
+        if not results[mutant.key]["killed"]:
+            print(f"survives: src/ntm/{module}.py:{mutant.line}  {mutant.change}")
+    outcomes = [bool(results[mutant.key]["killed"]) for mutant in sample]
+    print(f"{module}: {sum(outcomes)} of {len(outcomes)} killed", flush=True)
+    return outcomes
 
 
 def main() -> int:
@@ -331,18 +293,20 @@ def main() -> int:
     parser.add_argument("--only", action="append", choices=TESTS, help="these modules")
     parser.add_argument("--sample", type=int, help="so many mutants of each module")
     parser.add_argument("--seed", type=int, default=0, help="chooses them")
-    parser.add_argument("--one", nargs="+", help=argparse.SUPPRESS)
+    parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     os.chdir(ROOT)
     if options.one:
         return _one(*options.one)
     _load_once()
     RESULTS.parent.mkdir(exist_ok=True)
-    before, results = known(), []
+    results = []
     for module in options.only or TESTS:
-        outcomes = [tried(mutant, before) for mutant in chosen(module, options)]
-        results += outcomes
-        print(f"{module}: {sum(outcomes)} of {len(outcomes)} killed", flush=True)
+        found = list(mutants(module))
+        random.Random(options.seed).shuffle(found)
+        sample = found[: options.sample]
+        try_all(module, sample)
+        results += report(module, sample)
     share = sum(results) / len(results)
     print(f"{sum(results)} of {len(results)} mutants killed, {share:.1%}")
     return 0 if share >= BAR else 1
@@ -357,15 +321,6 @@ def _load_once() -> None:
     import torch
 
     torch.testing.assert_close(torch.zeros(1), torch.zeros(1))  # loads sympy at its first call
-
-
-def chosen(module: str, options: argparse.Namespace) -> list[Mutant]:
-    """The mutants of a module that are to be tried; its tests must pass without any."""
-    if not passes(None, TESTS[module]):
-        sys.exit(f"The tests of {module} fail without any change; mend them first.")
-    found = list(mutants(module))
-    random.Random(options.seed).shuffle(found)
-    return found[: options.sample]
 
 
 if __name__ == "__main__":

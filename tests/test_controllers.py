@@ -104,3 +104,17 @@ def test_a_feedforward_controller_has_no_state_to_change() -> None:
     assert output.shape == (BATCH, SIZE)
     assert same_hidden is hidden
     assert same_cell is cell
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+def test_an_lstm_that_starts_feedforward_has_no_recurrence_and_forgets(layers: int) -> None:
+    controller, before = make("lstm", layers), make("lstm", layers)
+    controller.start_feedforward()
+    for layer, old in zip(controller.layers, before.layers, strict=True):
+        below = layer.in_features - SIZE
+        assert torch.equal(layer.weight[:, :below], old.weight[:, :below])
+        assert not layer.weight[:, below:].any()
+        _, forget, *_ = layer.bias.chunk(4)
+        assert torch.equal(forget, torch.full_like(forget, -1))
+        others = torch.arange(4 * SIZE) // SIZE != 1
+        assert torch.equal(layer.bias[others], old.bias[others])

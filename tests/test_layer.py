@@ -1,4 +1,6 @@
 import copy
+import dataclasses
+import inspect
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -13,6 +15,7 @@ from torch.func import functional_call
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from ntm import NTM, NTMConfig, State
+from ntm.config import Initialisation
 
 from . import slow_reference as slow
 from .slow_reference import (
@@ -801,3 +804,50 @@ def test_all_weights_begin_within_glorots_bounds_and_biases_at_zero() -> None:
             bound = math.sqrt(6 / sum(module.weight.shape))
             assert 0.95 * bound < module.weight.abs().max() <= bound
             assert not module.bias.any()
+
+
+def test_defaults_are_those_of_the_config_and_the_initialisation() -> None:
+    stated = {p.name: p.default for p in inspect.signature(NTM).parameters.values()}
+    fields = (*dataclasses.fields(NTMConfig), *dataclasses.fields(Initialisation))
+    defaults = {field.name: field.default for field in fields if field.name in stated}
+    heads = {"read_heads": None, "write_heads": None}
+    assert stated["heads"] == defaults["read_heads"] == defaults["write_heads"]
+    for name, default in (defaults | heads).items():
+        assert stated[name] == (inspect.Parameter.empty if "put_size" in name else default), name
+
+
+def test_no_heads_are_refused_even_where_nobody_asks_for_them() -> None:
+    with pytest.raises(ValueError, match="heads must be"):
+        make_net(heads=0, read_heads=1, write_heads=1)
+
+
+def test_reset_parameters_draws_everything_anew() -> None:
+    net, other = make_net("lstm"), make_net("lstm")
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.fill_(9)
+    torch.manual_seed(1)
+    net.reset_parameters()
+    torch.manual_seed(1)
+    other.reset_parameters()
+    for name, value in net.state_dict().items():
+        assert torch.equal(value, other.state_dict()[name]), name
+
+
+class StartsElsewhere(NTM):
+    def initial_state(self, batch_size: int) -> State:
+        state = super().initial_state(batch_size)
+        return state._replace(memory=state.memory + 1)
+
+
+@every_engine
+def test_an_initial_state_of_ones_own_is_used(engine: str) -> None:
+    net = StartsElsewhere(INPUTS, OUTPUTS, memory_locations=N, engine=engine)
+    x = randn(STEPS, BATCH, INPUTS).float()
+    expected = net(x, net.initial_state(BATCH))
+    assert_same(net(x), expected, rtol=0, atol=0)
+    plain = NTM(INPUTS, OUTPUTS, memory_locations=N, engine=engine)
+    plain.load_state_dict(net.state_dict())
+    assert not torch.equal(plain(x)[0], expected[0])
+    plain.initial_state = net.initial_state
+    assert_same(plain(x), expected, rtol=0, atol=0)

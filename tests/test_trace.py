@@ -1,6 +1,8 @@
 import dataclasses
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -375,3 +377,28 @@ def test_an_array_whose_header_says_another_size_is_refused(tmp_path: Path) -> N
                 archive.writestr(name, content if name == "lengths.npy" else data)
         with pytest.raises(ValueError, match=reason):
             Trace.load(file)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("outputs", lambda array: array.astype(np.int64)),
+        ("lengths", lambda array: array.astype(np.float32)),
+        ("shifts", lambda array: array.astype(np.float32)),
+        ("inputs", lambda array: array[..., 0]),
+        ("keys", lambda array: array[:-1]),
+        ("lengths", lambda array: array + STEPS),
+        ("lengths", lambda array: array * 0 - 1),
+    ],
+)
+def test_arrays_that_do_not_fit_together_are_refused(
+    name: str, change: Callable[[Any], Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "trace.npz"
+    small_trace().save(path)
+    with np.load(path) as file:
+        arrays = dict(file)
+    kept = next(key for key in arrays if key.endswith(name))
+    np.savez(path, **arrays | {kept: change(arrays[kept])})
+    with pytest.raises(ValueError, match=r"trace\.npz is not a trace"):
+        Trace.load(path)

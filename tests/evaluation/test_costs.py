@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from ntm.evaluation import Evaluation, costs, evaluate
 from ntm.models.lstm import LSTMBaseline
+from ntm.runs.stream import Stream
 from ntm.tasks import Copy, NGrams, Task, cost_in_bits
 
 
@@ -107,3 +108,26 @@ def test_nothing_cannot_be_measured(name: str) -> None:
     task = Copy(bits=3)
     with pytest.raises(ValueError, match=f"{name} must be at least 1"):
         evaluate(network(task), task, **{name: 0})
+
+
+def test_the_sequences_are_the_first_of_a_stream_in_blocks_of_256() -> None:
+    task = Copy(bits=3, max_length=4)
+    model, stream = network(task), Stream(task, 1, batch_size=256, name="evaluation")
+    bits = torch.cat([costs(model, stream.block(number))[0] for number in range(4)]).double()
+    for measured, count in ((evaluate(model, task, 300), 300), (evaluate(model, task), 1000)):
+        assert measured.sequences == count
+        assert measured.mean_bits == pytest.approx(bits[:count].mean().item(), rel=1e-6)
+        assert measured.median_bits == pytest.approx(bits[:count].quantile(0.5).item(), rel=1e-6)
+
+
+class Elsewhere(Constant):
+    """A network on another device, which answers here."""
+
+    def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, None]:
+        assert x.device == lengths.device == self.logits.device
+        return torch.zeros(*x.shape[:2], len(self.logits)), None
+
+
+def test_sequences_go_to_the_device_of_the_network() -> None:
+    task = Copy(bits=3, min_length=4, max_length=4)
+    assert evaluate(Elsewhere(3, 0.0).to("meta"), task, 10).mean_bits == pytest.approx(12)

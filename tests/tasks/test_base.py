@@ -245,3 +245,19 @@ def test_render_draws_problem_target_and_answer_aligned() -> None:
 def test_render_refuses_a_sequence_that_is_not_there() -> None:
     with pytest.raises(ValueError, match="asked of a batch of 7"):
         Copy(bits=3, end_marker=True).render(copies(), 7)
+
+
+def test_render_refuses_logits_of_another_shape() -> None:
+    task = Copy(bits=3)
+    batch = task.sample(2, torch.Generator().manual_seed(1))
+    with pytest.raises(ValueError, match="give one logit per target"):
+        task.render(batch, 0, torch.zeros(len(batch.inputs) + 1, 2, 3))
+
+
+def test_check_batch_minds_the_step_right_after_the_end() -> None:
+    task = Copy(bits=3, min_length=1, max_length=4)
+    batch = task.sample(20, torch.Generator().manual_seed(1))
+    shortest = int(batch.lengths.argmin())
+    batch.inputs[batch.lengths[shortest], shortest, 0] = 1
+    with pytest.raises(ValueError, match="inputs are zero beyond each length"):
+        check_batch(task, batch)

@@ -1,4 +1,8 @@
 import math
+import unicodedata
+from collections.abc import Callable
+
+import pytest
 
 from ntm.tasks import drawing
 from ntm.tasks.drawing import BARS, ONE, ZERO, Row
@@ -45,3 +49,37 @@ def test_fold_aligns_rows_and_continues_in_panels() -> None:
         "       long  567",
         "x      b     EFG",
     ]
+
+
+def test_channels_of_one_value_are_binary_too() -> None:
+    assert drawing.values([0.0, 0.0]) == ZERO * 2
+    assert drawing.values([1.0, 1.0]) == ONE * 2
+    assert drawing.values([1.0, 2.0]) == BARS[6] + BARS[7]
+
+
+def test_bars_are_the_eight_heights_of_a_block() -> None:
+    assert [unicodedata.name(character) for character in BARS] == [
+        *(f"LOWER {part} BLOCK" for part in ("ONE EIGHTH", "ONE QUARTER", "THREE EIGHTHS")),
+        *(f"LOWER {part} BLOCK" for part in ("HALF", "FIVE EIGHTHS", "THREE QUARTERS")),
+        *("LOWER SEVEN EIGHTHS BLOCK", "FULL BLOCK"),
+    ]
+
+
+def test_a_hundred_steps_fit_into_a_panel() -> None:
+    assert drawing.fold([Row("x", "a", "1" * 101)]) == f"x  a  {'1' * 100}\n\nx  a  1"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: drawing.target([0, 1], [1]),
+        lambda: drawing.answer([0, 1], [1, 1], [1]),
+        lambda: drawing.carets(["10", "1"]),
+        lambda: drawing.channels("input", ["a"], [[0.0], [1.0]]),
+        lambda: drawing.answers(["a"], [[0.0], [1.0]], [1], None),
+        lambda: drawing.answers(["a"], [[0.0]], [1], [[0.0], [1.0]]),
+    ],
+)
+def test_what_does_not_belong_together_is_not_drawn(call: Callable[[], object]) -> None:
+    with pytest.raises(ValueError, match=r"zip\(\)"):
+        call()

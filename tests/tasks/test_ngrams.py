@@ -117,3 +117,12 @@ def test_the_picture_of_a_problem_shows_the_optimal_predictions() -> None:
 def test_settings_are_checked(name: str, value: int) -> None:
     with pytest.raises(ValueError, match=rf"{name} must be an integer .*\d, got {value}\."):
         NGrams(**{name: value})
+
+
+def test_the_optimum_of_other_sizes_is_sampled() -> None:
+    assert NGrams().optimum == 131.89
+    for task in (NGrams(length=40), NGrams(length=200, context=2)):
+        batch = task.sample(3000, torch.Generator().manual_seed(7))
+        costs = task.optimal_bits(batch)
+        assert costs is not None
+        assert task.optimum == pytest.approx(float(costs.mean()), rel=0.02)

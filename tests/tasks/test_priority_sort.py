@@ -75,3 +75,15 @@ def test_the_answers_keep_their_share_at_other_lengths(length: int, answers: int
 def test_more_answers_than_vectors_are_refused() -> None:
     with pytest.raises(ValueError, match="give at most as many answers as there are vectors"):
         PrioritySort(length=3, answers=4)
+
+
+def test_the_delimiter_is_one_in_its_own_channel() -> None:
+    inputs = PrioritySort(bits=3, length=4, answers=2).sample(5, torch.Generator()).inputs
+    expected = torch.zeros(7, 5)
+    expected[4] = 1
+    assert torch.equal(inputs[..., 4], expected)
+
+
+def test_a_setting_out_of_range_is_refused() -> None:
+    with pytest.raises(ValueError, match="answers must be"):
+        PrioritySort(answers=0)

@@ -77,3 +77,13 @@ def test_take_steps_equals_a_loop(steps: int, batch: int, width: int, time: int,
 
 def test_time_steps_is_a_column() -> None:
     assert sampling.time_steps(3).tolist() == [[0], [1], [2]]
+
+
+def test_random_bits_take_one_octet_for_eight_of_them() -> None:
+    """Nothing is drawn that is not used, and every octet may be any of the 256."""
+    generator, other = (torch.Generator().manual_seed(3) for _ in range(2))
+    bits = random_bits(3, 1, 7, generator=generator)
+    octets = torch.randint(0, 256, (3, 1), dtype=torch.uint8, generator=other)
+    expected = [octet >> place & 1 for octet in octets.flatten().tolist() for place in range(8)]
+    assert bits.flatten().tolist() == expected[:21]
+    assert torch.equal(generator.get_state(), other.get_state())

@@ -61,8 +61,8 @@ def build_summary() -> str:
 
 def _why_missing(error: ImportError) -> str:
     return (
-        f"{build_summary()} ({error}). Install a C++ compiler (GCC or Clang; on Debian: apt-get "
-        f"install g++), then install the package again."
+        f"{build_summary()} ({error}). Mend what it names, or install a C++ compiler if there is "
+        f"none (GCC or Clang; on Debian: apt-get install g++), then install the package again."
     )
 
 
