@@ -1,9 +1,8 @@
-"""What errors, tables and progress displays say, each in one place."""
+"""Wording shared by errors, tables and progress displays."""
 
 import difflib
 import statistics
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 _SYNONYMS = {
     "batch": "batch_size",
@@ -50,13 +49,6 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02} s"
     return f"{whole // 3600} h {whole % 3600 // 60:02} min"
-
-
-def plain(value: Any) -> str:
-    """A setting as one would type it: 1,2,3 for a tuple, true, none."""
-    if isinstance(value, list | tuple):
-        return ",".join(map(plain, value))
-    return str(value).lower() if isinstance(value, bool) or value is None else str(value)
 
 
 def bits_text(bits: float) -> str:

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ntm.common.text import plain
+from ntm.common.fields import as_text
 from ntm.models import MODELS
 from ntm.paper import Experiment, experiment_of, experiments, paper_settings, settings_for
 from ntm.report.records import Record
@@ -103,7 +103,7 @@ def changed_settings(settings: Settings, base: Settings) -> dict[str, str]:
     ours, theirs = settings.flat(), base.flat()
     unseen = {"training.checkpoint_seconds", "training.picture_seconds"}
     return {
-        key: plain(value)
+        key: as_text(value)
         for key, value in ours.items()
         if value != theirs[key] and key not in unseen
     }

@@ -30,7 +30,7 @@ from ntm.training.observers import (
     Validation,
 )
 from ntm.training.parallel import Ranks, agreed, joined, part_of
-from ntm.training.progress import Progress, Silent
+from ntm.training.progress import Progress
 from ntm.training.signals import calling_on_signals
 from ntm.training.state import State
 
@@ -50,7 +50,7 @@ def train(
     progress: where to show progress; nothing is shown by default.
     observers: what else is to be told about the run; see `ntm.training.Observer`.
     """
-    progress = progress or Silent()
+    progress = progress or Progress()
     with ExitStack() as stack:
         stack.callback(progress.close)
         ranks = stack.enter_context(joined(settings.training.device))
@@ -63,7 +63,7 @@ def train(
             stack.enter_context(locked(run))
             folder = open_run(run, settings, resume)
             folder.change_settings(settings)
-        shown = progress if ranks.leads else Silent()
+        shown = progress if ranks.leads else Progress()
         state = _begin(settings, model, folder, shown, ranks)
         watching = _observers(settings, state, folder, shown)
         watching += observers if ranks.leads else ()
