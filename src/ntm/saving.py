@@ -3,7 +3,7 @@
     config.json         {"format": "ntm-network-1", "config": {...}, "initialisation": {...}, ...}
     model.safetensors   the weights
 
-A folder may come from anybody. Nothing in it is run; `ntm.runs.weights` has the rest.
+A folder may come from an untrusted source. No code in it is run; see also `ntm.runs.weights`.
 """
 
 import json
@@ -27,7 +27,7 @@ _KEYS = {"format", "config", "initialisation", "batch_first", "backward_clip"}
 
 
 def save(net: NTM, folder: str | Path) -> None:
-    """Write a network to a folder, which is made if need be; an older network there is replaced."""
+    """Write a network to a folder, new or not; an older network there is replaced."""
     folder = Path(folder)
     weights = {name: tensor.detach().contiguous() for name, tensor in net.state_dict().items()}
     _require_savable(net, weights)
@@ -56,7 +56,7 @@ def load(folder: str | Path, *, batch_first: bool | None = None, engine: str = "
 
 
 def _described(net: NTM) -> dict[str, Any]:
-    # JSON has no infinity: null is no limit. The engine is the machine's matter, not the network's.
+    # JSON has no infinity: null is no limit. The engine depends on the machine and is not saved.
     return {
         "format": FORMAT,
         "config": asdict(net.config),

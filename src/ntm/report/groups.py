@@ -10,7 +10,7 @@ from ntm.paper import Experiment, experiment_of, experiments, paper_settings, se
 from ntm.report.records import Record
 from ntm.runs import FolderError, Settings
 
-# What changes no number, or only which weights are kept and how finely the curve is drawn.
+# Settings that change no result except which weights are kept and how fine the curve is.
 _BOOKKEEPING = {
     f"training.{name}"
     for name in (

@@ -34,6 +34,8 @@ class Job:
 Facts = Mapping[str, Any]
 """What a worker says of a job that has ended: fields of `Standing`, at least state and reason."""
 
+RESULTS = ("sequences", "bits", "best_bits", "seconds")
+"""What a run reports at its end; fields of `Standing` and of `ntm.training.Result`."""
 INTERRUPTED: Facts = {"state": "interrupted", "reason": "Interrupted."}
 
 
@@ -70,18 +72,10 @@ class Standing:
     def to_json(self) -> dict[str, Any]:
         """The outcome as plain data."""
         settings = self.job.settings
-        return {
-            "folder": str(self.job.folder),
-            "task": settings.task.name,
-            "model": settings.model_name,
-            "seed": settings.training.seed,
-            "state": self.state,
-            "reason": self.reason,
-            "sequences": self.sequences,
-            "bits": self.bits,
-            "best_bits": self.best_bits,
-            "seconds": self.seconds,
-        }
+        names = {"task": settings.task.name, "model": settings.model_name}
+        run = {"folder": str(self.job.folder), **names, "seed": settings.training.seed}
+        known = ("state", "reason", *RESULTS)
+        return run | {name: getattr(self, name) for name in known}
 
 
 Outcome = Standing

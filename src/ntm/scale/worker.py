@@ -20,7 +20,7 @@ from typing import IO, Any
 import torch
 
 from ntm.runs import Run, RunError, Settings
-from ntm.scale.jobs import Facts, Job, failure
+from ntm.scale.jobs import RESULTS, Facts, Job, failure
 from ntm.training import Progress, train
 from ntm.training.progress import Status
 
@@ -47,15 +47,10 @@ def train_request(request: Mapping[str, Any], progress: Progress) -> Facts:
         return failure(str(error))
     except Exception as error:
         return failure(_where(error))
-    done = result.ending in {"finished", "solved"}
-    return {
-        "state": "finished" if done else "interrupted",
-        "reason": None if done else f"{result.ending.capitalize()}.",
-        "sequences": result.sequences,
-        "bits": result.bits,
-        "best_bits": result.best_bits,
-        "seconds": result.seconds,
-    }
+    facts = {name: getattr(result, name) for name in RESULTS}
+    if result.ending in {"finished", "solved"}:
+        return {"state": "finished", "reason": None, **facts}
+    return {"state": "interrupted", "reason": f"{result.ending.capitalize()}.", **facts}
 
 
 def _await_release(folder: Path) -> None:
