@@ -1,3 +1,6 @@
+from collections.abc import Callable
+from typing import Any
+
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,28 +41,26 @@ def test_a_read_lies_between_the_rows(memory: Tensor, weighting: Tensor) -> None
     assert (reads <= highest + 1e-12).all()
 
 
-@some_examples
-@given(memories, weightings, erasures)
-def test_erase_is_equation_3_head_after_head(
-    memory: Tensor, weighting: Tensor, erase_vectors: Tensor
-) -> None:
+def head_after_head(
+    equation: Callable[..., Any], memory: Tensor, weighting: Tensor, vectors: Tensor
+) -> list[Any]:
+    """Every sequence's memory after each head in turn."""
     expected = memory.tolist()
     for b in range(BATCH):
-        for w, e in zip(weighting[b].tolist(), erase_vectors[b].tolist(), strict=True):
-            expected[b] = slow.erase(expected[b], w, e)
-    assert_agrees(erase(memory, weighting, erase_vectors), expected)
+        for w, vector in zip(weighting[b].tolist(), vectors[b].tolist(), strict=True):
+            expected[b] = equation(expected[b], w, vector)
+    return expected
 
 
 @some_examples
-@given(memories, weightings, additions)
-def test_add_is_equation_4_head_after_head(
-    memory: Tensor, weighting: Tensor, add_vectors: Tensor
+@given(memories, weightings, erasures, additions)
+def test_erase_and_add_are_equations_3_and_4_head_after_head(
+    memory: Tensor, weighting: Tensor, erasing: Tensor, adding: Tensor
 ) -> None:
-    expected = memory.tolist()
-    for b in range(BATCH):
-        for w, a in zip(weighting[b].tolist(), add_vectors[b].tolist(), strict=True):
-            expected[b] = slow.add(expected[b], w, a)
-    assert_agrees(add(memory, weighting, add_vectors), expected)
+    erased = head_after_head(slow.erase, memory, weighting, erasing)
+    assert_agrees(erase(memory, weighting, erasing), erased)
+    added = head_after_head(slow.add, memory, weighting, adding)
+    assert_agrees(add(memory, weighting, adding), added)
 
 
 @some_examples

@@ -237,9 +237,12 @@ ODD_VALUES: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "another controller": (lambda v: v["config"].update(controller="lstm"), "must be"),
     "a clip of zero": (
         lambda v: v.update(backward_clip=0),
-        "backward_clip must be a number above 0",
+        "backward_clip must be a finite number above 0",
     ),
-    "a clip of text": (lambda v: v.update(backward_clip="1"), "backward_clip must be a number"),
+    "a clip of text": (
+        lambda v: v.update(backward_clip="1"),
+        "backward_clip must be a finite number",
+    ),
     "a huge clip": (lambda v: v.update(backward_clip=10**400), "config.json"),
     "an odd batch_first": (lambda v: v.update(batch_first=1), "batch_first must be true or false"),
 }

@@ -1,12 +1,14 @@
 """What may be passed to the layer; anything else is refused in a sentence."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
 
 from ntm.cell import State
+from ntm.common.fields import check_value
 from ntm.config import SHARPENING_EPSILON, NTMConfig
 from ntm.engine import native, transforms
 
@@ -19,8 +21,7 @@ _WIDE_ENOUGH = {
 
 def require_positive(name: str, value: object) -> None:
     """An integer of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
+    check_value(name, value, int, {"at_least": 1})
 
 
 def checked_limit(name: str, value: object) -> float:
@@ -75,7 +76,7 @@ def _require_packed(x: PackedSequence, input_size: int) -> None:
 
 
 def require_finite(x: Tensor, lengths: Tensor | None) -> None:
-    """No NaN or infinity within any sequence; what stands in the padding does not matter."""
+    """No NaN or infinity within any sequence; the padding is ignored."""
     if transforms.hides_values(x) or native.surely_finite(x):
         return
     finite = x.isfinite().all(2)
@@ -119,28 +120,32 @@ def _require_within(lengths: Tensor, steps: int) -> None:
 
 def require_state(state: object, config: NTMConfig, batch_size: int | None, like: Tensor) -> None:
     """A State of this network's sizes for this batch; None: for one sequence, no batch axis."""
-    if not isinstance(state, State):
+    n, m, reads = config.memory_locations, config.memory_width, config.read_heads
+    recurrent = (config.recurrent_layers, config.controller_size)
+    shapes = ((n, m), (reads, n), (config.write_heads, n), (reads, m), recurrent, recurrent)
+    require_parts(state, State, shapes, batch_size, like)
+
+
+def require_parts(
+    state: object,
+    kind: type[NamedTuple],
+    shapes: Sequence[tuple[int, ...]],
+    batch_size: int | None,
+    like: Tensor,
+) -> None:
+    """A state of this kind, whose tensors have these shapes in a single sequence."""
+    if not isinstance(state, kind):
         raise TypeError(
-            f"state must be the State that a call or initial_state returned, got "
+            f"state must be the {kind.__name__} that a call or initial_state returned, got "
             f"{type(state).__name__}."
         )
-    n, m, layers = config.memory_locations, config.memory_width, config.recurrent_layers
-    shapes = State(
-        memory=(n, m),  # type: ignore[arg-type]  # shapes stand in for tensors, field by field
-        read_weightings=(config.read_heads, n),  # type: ignore[arg-type]
-        write_weightings=(config.write_heads, n),  # type: ignore[arg-type]
-        reads=(config.read_heads, m),  # type: ignore[arg-type]
-        hidden=(layers, config.controller_size),  # type: ignore[arg-type]
-        cell=(layers, config.controller_size),  # type: ignore[arg-type]
-    )
-    for name, tensor, shape in zip(State._fields, state, shapes, strict=True):
-        require_part(f"state.{name}", tensor, shape, batch_size, like)  # type: ignore[arg-type]
+    for name, tensor, shape in zip(kind._fields, state, shapes, strict=True):
+        _require_part(f"state.{name}", tensor, shape, batch_size, like)
 
 
-def require_part(
+def _require_part(
     name: str, tensor: object, shape: tuple[int, ...], batch_size: int | None, like: Tensor
 ) -> None:
-    """One tensor of a state, with its shape in a single sequence."""
     if not isinstance(tensor, Tensor):
         raise TypeError(f"{name} must be a tensor, got {type(tensor).__name__}.")
     expected = shape if batch_size is None else (batch_size, *shape)

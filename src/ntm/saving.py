@@ -3,11 +3,13 @@
     config.json         {"format": "ntm-network-1", "config": {...}, "initialisation": {...}, ...}
     model.safetensors   the weights
 
-A folder may come from anybody. Nothing in it is run; `ntm.runs.weights` has the rest.
+A folder may come from an untrusted source. No code in it is run; see also `ntm.runs.weights`.
 """
 
 import json
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from safetensors import torch as safetensors
 from torch import Tensor
 
 from ntm import checks
+from ntm.common.fields import check_value
 from ntm.common.files import write_atomically
 from ntm.config import Initialisation, NTMConfig
 from ntm.layer import NTM
@@ -27,7 +30,7 @@ _KEYS = {"format", "config", "initialisation", "batch_first", "backward_clip"}
 
 
 def save(net: NTM, folder: str | Path) -> None:
-    """Write a network to a folder, which is made if need be; an older network there is replaced."""
+    """Write a network to a folder, new or not; an older network there is replaced."""
     folder = Path(folder)
     weights = {name: tensor.detach().contiguous() for name, tensor in net.state_dict().items()}
     _require_savable(net, weights)
@@ -44,19 +47,23 @@ def load(folder: str | Path, *, batch_first: bool | None = None, engine: str = "
     """The network in a folder; `batch_first` is as saved unless it is given."""
     folder = Path(folder)
     values = _read_json(folder)
-    config: NTMConfig = _read_fields(NTMConfig, folder, values["config"])
-    initialisation = _read_fields(Initialisation, folder, values["initialisation"])
+    saved, clip = values["batch_first"], values["backward_clip"]
+    with _errors_naming(folder / "config.json"):
+        config: NTMConfig = _read_fields(NTMConfig, values["config"])
+        initialisation = _read_fields(Initialisation, values["initialisation"])
+        check_value("batch_first", saved, bool)
+        check_value("backward_clip", clip, float | None, {"above": 0})
     weights = _read_weights(folder, config)
     net = _empty(config, initialisation)
-    net.engine, net.backward_clip = engine, _limit(folder, values["backward_clip"])
-    net.batch_first = _flag(folder, values["batch_first"]) if batch_first is None else batch_first
+    net.engine, net.backward_clip = engine, math.inf if clip is None else clip
+    net.batch_first = saved if batch_first is None else batch_first
     dtype = weights["start.memory"].dtype
     net.to(dtype).to_empty(device="cpu").load_state_dict(weights)
     return net
 
 
 def _described(net: NTM) -> dict[str, Any]:
-    # JSON has no infinity: null is no limit. The engine is the machine's matter, not the network's.
+    # JSON has no infinity: null is no limit. The engine depends on the machine and is not saved.
     return {
         "format": FORMAT,
         "config": asdict(net.config),
@@ -122,33 +129,24 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON number")
 
 
-def _read_fields(kind: type, folder: Path, values: object) -> Any:
+@contextmanager
+def _errors_naming(path: Path) -> Iterator[None]:
+    """Within this, the message of a ValueError begins with the path."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _read_fields(kind: type, values: object) -> Any:
     known = {field.name for field in fields(kind)}
     required = {field.name for field in fields(kind) if field.default is MISSING}
     if not isinstance(values, dict) or not required <= values.keys() <= known:
         got = _listed(values) if isinstance(values, dict) else type(values).__name__
         raise ValueError(
-            f"{folder / 'config.json'} must have the settings of {kind.__name__}, "
-            f"{_listed(known)}; got {got}."
+            f"it must have the settings of {kind.__name__}, {_listed(known)}; got {got}."
         )
-    try:
-        return kind(**values)
-    except ValueError as error:
-        raise ValueError(f"{folder / 'config.json'}: {error}") from error
-
-
-def _flag(folder: Path, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(f"{folder / 'config.json'}: batch_first must be true or false.")
-    return value
-
-
-def _limit(folder: Path, value: object) -> float:
-    try:
-        return checks.checked_limit("backward_clip", math.inf if value is None else value)
-    except (ValueError, OverflowError) as error:
-        where = folder / "config.json"
-        raise ValueError(f"{where}: backward_clip must be a number above 0, or null.") from error
+    return kind(**values)
 
 
 def _read_weights(folder: Path, config: NTMConfig) -> dict[str, Tensor]:
@@ -156,10 +154,8 @@ def _read_weights(folder: Path, config: NTMConfig) -> dict[str, Tensor]:
     if not file.is_file():
         raise FileNotFoundError(f"{file} does not exist; save the network again.")
     weights = read_weights(file)
-    try:
+    with _errors_naming(folder):
         require_fitting(weights, config, lambda: NTM.from_config(config))
-    except ValueError as error:
-        raise ValueError(f"{folder}: {error}") from error
     checks.require_range(weights["start.memory"].dtype)
     return weights
 

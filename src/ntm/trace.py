@@ -8,9 +8,9 @@ import json
 import math
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,77 +22,48 @@ Array = NDArray[np.floating[Any]]
 FORMAT = "ntm-trace-2"
 _OLD_FORMAT = "ntm-trace-1"  # safetensors, without the problem; still read
 
-HEAD_ARRAYS = {
-    "keys": "M",
-    "strengths": "",
-    "gates": "",
-    "shifts": "S",
-    "sharpness": "",
-    "content": "N",
-    "gated": "N",
-    "shifted": "N",
-    "weightings": "N",
-}
-"""What is recorded of every head, as `read_` and `write_` arrays, and the axes of one head's."""
-
-_AXES = {
-    "lengths": "B",
-    "inputs": "TBI",
-    "outputs": "TBO",
-    "hidden": "TBC",
-    "reads": "TBRM",
-    "erases": "TBWM",
-    "adds": "TBWM",
-    **{f"read_{name}": f"TBR{axes}" for name, axes in HEAD_ARRAYS.items()},
-    **{f"write_{name}": f"TBW{axes}" for name, axes in HEAD_ARRAYS.items()},
-    "memory": "TBNM",
-    "targets": "TBO",
-    "mask": "TB",
-    "optimal": "TBO",
-}
-_OPTIONAL = {"memory", "targets", "mask", "optimal"}
-
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What happened, time first: T steps, B sequences, R read and W write heads, S shifts, N x M.
+    """What happened, as arrays; the letters beside each are its axes.
 
-    Steps beyond a sequence's length are zero. `memory` is None unless it was asked for. A network
-    without memory has no heads and no locations. What comes after `memory` is for those who draw
-    the trace: `ntm.studio.traced` fills it in.
+    T steps, B sequences, I inputs, O outputs, C controller units, R read and W write heads, S
+    shifts, N locations of M values. Steps beyond a sequence's length are zero. `memory` is None
+    unless it was requested. A network without memory has no heads and no locations. The fields
+    after `memory` are for drawing the trace: `ntm.studio.traced` fills them in.
     """
 
     shifts: tuple[int, ...]
     """The allowed shifts, in the order of the last axis of `read_shifts` and `write_shifts`."""
-    lengths: NDArray[np.int64]  # (B,)
-    inputs: Array  # (T, B, input_size)
-    outputs: Array  # logits, (T, B, output_size)
-    hidden: Array  # the controller's output, (T, B, controller_size)
-    reads: Array  # (T, B, R, M)
-    erases: Array  # (T, B, W, M)
-    adds: Array  # (T, B, W, M)
-    read_keys: Array  # (T, B, R, M)
-    read_strengths: Array  # (T, B, R)
-    read_gates: Array  # (T, B, R)
-    read_shifts: Array  # (T, B, R, S)
-    read_sharpness: Array  # (T, B, R)
-    read_content: Array  # the weighting by content alone, (T, B, R, N)
-    read_gated: Array  # after interpolation, (T, B, R, N)
-    read_shifted: Array  # after rotation, (T, B, R, N)
-    read_weightings: Array  # after sharpening: what the head used, (T, B, R, N)
-    write_keys: Array  # (T, B, W, M)
-    write_strengths: Array  # (T, B, W)
-    write_gates: Array  # (T, B, W)
-    write_shifts: Array  # (T, B, W, S)
-    write_sharpness: Array  # (T, B, W)
-    write_content: Array  # (T, B, W, N)
-    write_gated: Array  # (T, B, W, N)
-    write_shifted: Array  # (T, B, W, N)
-    write_weightings: Array  # (T, B, W, N)
-    memory: Array | None = None  # after each step's writes, (T, B, N, M)
-    targets: Array | None = None  # what the outputs should say, 0 or 1, (T, B, output_size)
-    mask: Array | None = None  # 1 where the outputs are scored, (T, B)
-    optimal: Array | None = None  # the best possible probabilities, if known, as targets
+    lengths: Annotated[NDArray[np.int64], "B"]
+    inputs: Annotated[Array, "TBI"]
+    outputs: Annotated[Array, "TBO"]  # logits
+    hidden: Annotated[Array, "TBC"]  # the controller's output
+    reads: Annotated[Array, "TBRM"]
+    erases: Annotated[Array, "TBWM"]
+    adds: Annotated[Array, "TBWM"]
+    read_keys: Annotated[Array, "TBRM"]
+    read_strengths: Annotated[Array, "TBR"]
+    read_gates: Annotated[Array, "TBR"]
+    read_shifts: Annotated[Array, "TBRS"]
+    read_sharpness: Annotated[Array, "TBR"]
+    read_content: Annotated[Array, "TBRN"]  # the weighting by content alone
+    read_gated: Annotated[Array, "TBRN"]  # after interpolation
+    read_shifted: Annotated[Array, "TBRN"]  # after rotation
+    read_weightings: Annotated[Array, "TBRN"]  # after sharpening: what the head used
+    write_keys: Annotated[Array, "TBWM"]
+    write_strengths: Annotated[Array, "TBW"]
+    write_gates: Annotated[Array, "TBW"]
+    write_shifts: Annotated[Array, "TBWS"]
+    write_sharpness: Annotated[Array, "TBW"]
+    write_content: Annotated[Array, "TBWN"]
+    write_gated: Annotated[Array, "TBWN"]
+    write_shifted: Annotated[Array, "TBWN"]
+    write_weightings: Annotated[Array, "TBWN"]
+    memory: Annotated[Array | None, "TBNM"] = None  # after each step's writes
+    targets: Annotated[Array | None, "TBO"] = None  # what the outputs should say, 0 or 1
+    mask: Annotated[Array | None, "TB"] = None  # 1 where the outputs are scored
+    optimal: Annotated[Array | None, "TBO"] = None  # the best possible probabilities, if known
     about: Mapping[str, Any] = field(default_factory=dict)
     """Plain facts in words of JSON: title, task, model, config, input_channels, output_channels."""
 
@@ -144,11 +115,11 @@ class Trace:
 
         at_most: bytes of the arrays. A file may unpack to a thousand times its size.
         """
-        Path(path).open("rb").close()  # that it cannot be read is not the same as a wrong format
+        Path(path).open("rb").close()  # an unreadable file is not a wrong format
         try:
             packed = zipfile.is_zipfile(path)
             arrays, about = _read_npz(path, at_most) if packed else _read_safetensors(path)
-        except Exception as error:  # whatever a foreign file provokes
+        except Exception as error:  # a foreign file may raise anything
             raise ValueError(f"{path} is not a trace, or it is torn: {error}.") from error
         if about.pop("format", None) not in {FORMAT, _OLD_FORMAT} or not _fit_together(arrays):
             raise ValueError(f"{path} is not a trace in the format {FORMAT!r} of Trace.save.")
@@ -173,6 +144,13 @@ class Trace:
     def _arrays(self) -> dict[str, Any]:
         named = {name: getattr(self, name) for name in _AXES}
         return {name: array for name, array in named.items() if array is not None}
+
+
+_HINTS = get_type_hints(Trace, include_extras=True)
+_AXES = {name: get_args(kind)[1] for name, kind in _HINTS.items() if get_origin(kind) is Annotated}
+_OPTIONAL = {f.name for f in fields(Trace) if f.default is None}
+HEAD_ARRAYS = {n.removeprefix("read_"): a[3:] for n, a in _AXES.items() if n.startswith("read_")}
+"""What is recorded of every head, as `read_` and `write_` arrays, and the axes of one head's."""
 
 
 def _read_npz(path: str | Path, at_most: int) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -106,7 +106,7 @@ def test_json_holds_what_applies() -> None:
 @pytest.mark.parametrize("name", ["sequences", "batch_size"])
 def test_nothing_cannot_be_measured(name: str) -> None:
     task = Copy(bits=3)
-    with pytest.raises(ValueError, match=f"{name} must be at least 1"):
+    with pytest.raises(ValueError, match=f"{name} must be an integer of at least 1"):
         evaluate(network(task), task, **{name: 0})
 
 

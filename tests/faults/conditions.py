@@ -32,30 +32,27 @@ def blocked(module: str, command: Callable[[], int]) -> Callable[[], int]:
     return call
 
 
-def read_only(place: Path, whole: Path) -> None:
-    """Training stops in a sentence that names the file."""
+def assert_stops_in_a_sentence(place: Path, write: int, error: int) -> None:
+    """Training whose write of that number fails says why, and which file it was."""
 
     def call() -> int:
-        arm(place, 1, errno.EROFS)
+        arm(place, write, error)
         return train(place / "run", "lstm")()
 
     ended = run(place.parent / "output", call)
     assert ended.code == 1
-    assert re.search(r"^ntm: .*Read-only file system.*run", ended.output, re.MULTILINE)
+    assert re.search(rf"^ntm: .*{os.strerror(error)}.*run", ended.output, re.MULTILINE)
     assert "Traceback" not in ended.output
+
+
+def read_only(place: Path, whole: Path) -> None:
+    """Training stops in a sentence that names the file."""
+    assert_stops_in_a_sentence(place, 1, errno.EROFS)
 
 
 def disk_full(place: Path, whole: Path) -> None:
     """The run goes on to the same end when there is room again."""
-
-    def call() -> int:
-        arm(place, 20, errno.ENOSPC)
-        return train(place / "run", "lstm")()
-
-    ended = run(place.parent / "output", call)
-    assert ended.code == 1
-    assert re.search(r"^ntm: .*No space left on device.*run", ended.output, re.MULTILINE)
-    assert "Traceback" not in ended.output
+    assert_stops_in_a_sentence(place, 20, errno.ENOSPC)
     assert run(place.parent / "output", train(place / "run", "lstm")).code == 0
     assert_same_run(place / "run", whole)
 

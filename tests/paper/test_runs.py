@@ -49,7 +49,7 @@ def test_quick_runs_are_the_papers_networks_trained_no_longer() -> None:
 
 
 def test_no_seeds_are_refused() -> None:
-    with pytest.raises(ValueError, match="seeds must be at least 1; got 0"):
+    with pytest.raises(ValueError, match="seeds must be an integer of at least 1, got 0"):
         full_runs(select(), seeds=0)
 
 

@@ -124,7 +124,7 @@ def test_without_any_runs_the_page_says_so(tmp_path: Path) -> None:
 
 def test_two_runs_of_one_name_are_refused(make_run: MakeRun, tmp_path: Path) -> None:
     run = make_run()
-    with pytest.raises(FolderError, match="have one name"):
+    with pytest.raises(FolderError, match="have the same name"):
         collected([run, Run(run.path)], tmp_path / "out")
 
 

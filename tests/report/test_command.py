@@ -72,6 +72,6 @@ def test_an_interrupted_reproduction_says_how_to_go_on(tmp_path: Path) -> None:
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert errors.splitlines()[-1] == (
-        f"ntm: Interrupted. Nothing in {tmp_path / 'out'} is lost: the same command goes on where "
-        f"this one was."
+        f"ntm: Interrupted. Nothing in {tmp_path / 'out'} is lost: the same command resumes "
+        f"from here."
     )

@@ -15,7 +15,7 @@ from ntm.report.records import (
     FINENESS,
     is_up_to_date,
     read_records,
-    store_measured,
+    store_json,
     store_run,
     thinned,
 )
@@ -55,7 +55,7 @@ def test_what_was_stored_is_read(make_run: Callable[..., Run], tmp_path: Path) -
     store_run(run, folder)
     assert read_records(tmp_path / "data") == []  # not evaluated yet
     evaluation = made_up_record(bits=0.75).evaluation
-    store_measured(folder / "evaluation.json", {"seed": 1}, evaluation)
+    store_json(folder / "evaluation.json", {"key": {"seed": 1}, **evaluation})
     (record,) = read_records(tmp_path / "data")
     assert (record.name, record.task, record.model, record.seed) == (
         "copy-ntm-ff-0", "copy", "ntm-ff", 0,
@@ -71,7 +71,7 @@ def test_what_was_stored_is_read(make_run: Callable[..., Run], tmp_path: Path) -
 def test_what_was_measured_with_another_key_is_not_up_to_date(tmp_path: Path) -> None:
     file = tmp_path / "evaluation.json"
     assert not is_up_to_date(file, {"seed": 1})
-    store_measured(file, {"seed": 1}, {"best": {}})
+    store_json(file, {"key": {"seed": 1}, "best": {}})
     assert is_up_to_date(file, {"seed": 1})
     assert not is_up_to_date(file, {"seed": 2})
 

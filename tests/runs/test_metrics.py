@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from ntm.runs import RunError, read_metrics
-from ntm.runs.metrics import Metrics
+from ntm.training.observers import MetricsLog
+
+RUN: Any = None  # which no log looks at
 
 
 def line(sequences: int) -> dict[str, float]:
@@ -16,10 +18,10 @@ def line(sequences: int) -> dict[str, float]:
 def test_lines_come_back_as_they_were(tmp_path: Path) -> None:
     file = tmp_path / "metrics.jsonl"
     assert read_metrics(file) == []
-    metrics = Metrics(file, 0)
+    metrics = MetricsLog(file, 0)
     for sequences in (10, 20, 30):
-        metrics.write(line(sequences))
-    metrics.sync()
+        metrics.reported(RUN, line(sequences))
+    metrics.saving(RUN)
     metrics.close()
     assert read_metrics(file) == [line(10), line(20), line(30)]
 
@@ -27,15 +29,15 @@ def test_lines_come_back_as_they_were(tmp_path: Path) -> None:
 @pytest.mark.parametrize("torn", [b"", b'{"sequences": 40, "bi', b"\x00\x00", b'{"sequences": 40}'])
 def test_lines_beyond_the_checkpoint_and_torn_ones_are_cut(tmp_path: Path, torn: bytes) -> None:
     file = tmp_path / "metrics.jsonl"
-    metrics = Metrics(file, 0)
+    metrics = MetricsLog(file, 0)
     for sequences in (10, 20, 30):
-        metrics.write(line(sequences))
+        metrics.reported(RUN, line(sequences))
     metrics.close()
     with file.open("ab") as opened:
         opened.write(torn)
     assert read_metrics(file) == [line(10), line(20), line(30)]
-    again = Metrics(file, 20)
-    again.write(line(25))
+    again = MetricsLog(file, 20)
+    again.reported(RUN, line(25))
     again.close()
     assert read_metrics(file) == [line(10), line(20), line(25)]
 
@@ -61,10 +63,10 @@ class NearlyFull(io.FileIO):
 
 def test_a_line_is_written_whole_however_little_the_disk_takes_at_once(tmp_path: Path) -> None:
     file = tmp_path / "metrics.jsonl"
-    metrics = Metrics(file, 0)
+    metrics = MetricsLog(file, 0)
     metrics._file.close()
     metrics._file = NearlyFull(file, "ab")
     for sequences in (10, 20):
-        metrics.write(line(sequences))
+        metrics.reported(RUN, line(sequences))
     metrics.close()
     assert read_metrics(file) == [line(10), line(20)]

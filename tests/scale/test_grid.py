@@ -126,7 +126,7 @@ def test_values_arrive_exactly_under_names_of_their_own(
             {"tasks": ["copy"], "seeds": [-1]},
             "training.seed must be an integer of at least 0, got -1",
         ),
-        ({"tasks": ["copy"], "seeds": [1, 1]}, "comes up twice"),
+        ({"tasks": ["copy"], "seeds": [1, 1]}, "occurs twice"),
         ({"tasks": ["copy"], "seed": [1]}, "no key of a sweep called 'seed'; did you mean 'seeds'"),
         ({"tasks": ["copy"], "training": 3}, "write a table, [training]"),
         ({"tasks": ["copy"], "training": {"seed": 3}}, "seeds = [1, 2, 3]"),
@@ -141,7 +141,7 @@ def test_values_arrive_exactly_under_names_of_their_own(
             "sequences must be an integer of at least 1, got 0",
         ),
         ({"tasks": ["copy"], "training": {"batch_size": [2, 2.0]}}, "are the same run"),
-        ({"tasks": ["copy"], "training": {"batch_size": [2, 2]}}, "comes up twice"),
+        ({"tasks": ["copy"], "training": {"batch_size": [2, 2]}}, "occurs twice"),
         ({"tasks": ["copy"], "training": {"stop_when_solved": 1}}, "true or false"),
         (
             {"tasks": ["copy"], "optimiser": {"clip": math.nan}},

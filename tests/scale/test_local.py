@@ -48,7 +48,7 @@ def test_a_killed_worker_costs_nothing_but_time(eight_runs: Path, tmp_path: Path
 
     (outcome,) = execute([job], workers=1, on_event=kill_once)
     assert killed
-    assert reasons == {None, "Going on from its checkpoint: its worker was killed by SIGKILL."}
+    assert reasons == {None, "Resumed from its checkpoint: its worker was killed by SIGKILL."}
     assert (outcome.state, outcome.reason) == ("finished", None)
     assert_same_run(job.folder, eight_runs / job.name)
 

@@ -16,11 +16,11 @@ from ntm.scale.table import print_summary
 
 
 def finished(job: Job, bits: float | None, best: float | None = None) -> Outcome:
-    return Outcome(job, "finished", None, job.sequences, bits, best, 1.0)
+    return Outcome(job, "finished", job.sequences, bits, best_bits=best, seconds=1.0)
 
 
 def failed(job: Job, reason: str) -> Outcome:
-    return Outcome(job, "failed", reason, 200, 3.0, None, 1.0)
+    return Outcome(job, "failed", 200, 3.0, reason=reason)
 
 
 def printed(summary: Summary) -> str:
@@ -70,9 +70,9 @@ def test_what_failed_does_not_count_but_is_told() -> None:
 
 def test_what_was_interrupted_is_counted() -> None:
     jobs = small_jobs(Path("out"), seeds=[1, 2])
-    stopped = Outcome(jobs[1], "interrupted", "Interrupted.", 200, None, None, 1.0)
+    stopped = Outcome(jobs[1], "interrupted", 200, reason="Interrupted.")
     text = printed(summarise([finished(jobs[0], 1.0), stopped]))
-    assert "1 of 2 runs were interrupted; the same command goes on with them." in text
+    assert "1 of 2 runs were interrupted; the same command resumes them." in text
 
 
 def test_only_what_tells_groups_of_a_kind_apart_is_shown() -> None:

@@ -31,7 +31,7 @@ def test_make_task_refuses_what_it_does_not_know() -> None:
         ValueError, match=r"no task called 'kopy'; did you mean 'copy'\? Known: copy, repeat"
     ):
         make_task("kopy")
-    with pytest.raises(ValueError, match="no setting 'lenght'; its settings are bits, min_length"):
+    with pytest.raises(ValueError, match="no setting of the copy task called 'lenght'"):
         make_task("copy", lenght=3)
 
 

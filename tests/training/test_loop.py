@@ -24,7 +24,7 @@ from ntm.runs import (
 from ntm.runs.folder import locked
 from ntm.tasks import TASKS, Batch, Copy, cost_in_bits, register
 from ntm.training import GravesRMSprop, Result, train
-from ntm.training.progress import Silent, Status
+from ntm.training.progress import Progress, Status
 
 Small = Callable[..., Settings]
 
@@ -315,7 +315,7 @@ def test_a_damaged_checkpoint_is_told_and_the_run_is_still_the_same(
     assert_same_run(parts, whole)
 
 
-class Told(Silent):
+class Told(Progress):
     """A display that remembers."""
 
     interval, pictures = 0.0, True
@@ -360,7 +360,7 @@ def test_a_device_or_engine_that_is_not_there_leaves_no_folder(
 def test_the_display_is_closed_whatever_happens(small: Small, tmp_path: Path) -> None:
     closed: list[str] = []
 
-    class Closing(Silent):
+    class Closing(Progress):
         def close(self) -> None:
             closed.append("closed")
 

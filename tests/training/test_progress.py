@@ -4,7 +4,7 @@ import pytest
 
 from ntm.common.text import duration
 from ntm.training import make_progress
-from ntm.training.progress import Shown, Silent, Status
+from ntm.training.progress import Progress, Shown, Status
 
 
 class Terminal(io.StringIO):
@@ -53,7 +53,7 @@ def test_on_a_terminal_there_is_a_bar_with_the_same_numbers() -> None:
 
 
 def test_silence_is_silent(capsys: pytest.CaptureFixture[str]) -> None:
-    progress = Silent()
+    progress = Progress()
     progress.note("Training.")
     progress.update(STATUS)
     progress.picture("picture")

@@ -24,7 +24,7 @@ def run_bench(
     """Measure the named sections, in the order of `SECTIONS`.
 
     effort: how much to measure; None is a whole benchmark, `ntm.bench.sections.QUICK` a short one.
-    note: is told what is being measured; optional.
+    note: called with what is being measured; optional.
 
     A RunError says why there is nothing to report: no native engine, or one that is wrong.
     """

@@ -21,7 +21,7 @@ from ntm.training.step import make_step
 Values = Mapping[str, Tensor]
 
 _MULTIPLE = 8.0
-# Where plain float32 happens to be exact, a few roundings are still no error.
+# Where plain float32 happens to be exact, a few roundings are still allowed.
 _ROUNDING = 8 * torch.finfo(torch.float32).eps
 _LENGTHS = (7, 5, 2)
 

@@ -3,8 +3,7 @@
 One addition, subtraction, multiplication, division, comparison or elementary function (exp, log,
 sqrt, tanh, sigmoid, softplus) counts as one; a change of sign is free. A sum of k terms counts k,
 so that a product of n x n matrices counts 2 n^3, as it does where a speed of `torch.mm` is stated.
-What the forward pass computed is there for the backward pass at no cost: recomputing it is not
-counted.
+The backward pass has the results of the forward pass at no cost: recomputing them is not counted.
 
 Every function gives the operations of one equation, forward and backward, with its derivation:
 
@@ -160,7 +159,7 @@ def addressing(config: NTMConfig) -> Flops:
 def step_flops(config: NTMConfig, scored: bool = True) -> Flops:
     """One time step of one sequence, its share of backpropagation included.
 
-    scored: whether the step's outputs count in the loss; where they do not, nobody needs them.
+    scored: whether the step's outputs count in the loss; otherwise they are not computed.
     """
     locations, width = config.memory_locations, config.memory_width
     values = (

@@ -1,7 +1,7 @@
 """What `ntm train` spends around the kernels: sampling, Python, logs, validation, checkpoints.
 
-The kernels are timed from outside, where the extension is handed out, within the very run whose
-whole time is taken. The engine itself has no clock in it that every run would pay for.
+The kernels are timed from outside, by wrapping the extension's functions, within the same run whose
+total time is measured. The engine itself has no clock, which every run would pay for.
 """
 
 import os

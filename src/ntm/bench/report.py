@@ -1,5 +1,6 @@
 """Results as tables: for a terminal, as plain text, and in Markdown."""
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -20,11 +21,6 @@ def tables(results: BenchResults) -> list[Table]:
     ]
 
 
-def as_text(results: BenchResults) -> str:
-    """Aligned columns, without any markup."""
-    return "\n\n".join([_introduction(results), *(table.as_text() for table in tables(results))])
-
-
 def as_markdown(results: BenchResults) -> str:
     """Tables for a document."""
     shown = (table.as_markdown() for table in tables(results))
@@ -32,14 +28,11 @@ def as_markdown(results: BenchResults) -> str:
 
 
 def print_tables(results: BenchResults) -> None:
-    """Show the tables on a terminal."""
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    console.print(_introduction(results))
+    """Print the tables for a person."""
+    print(_introduction(results))
     for table in tables(results):
-        console.print(f"\n{table.title}", style="bold")
-        console.print(table.as_rich())
+        print()
+        table.print(sys.stdout)
 
 
 def _introduction(results: BenchResults) -> str:

@@ -1,8 +1,8 @@
 """Times that can be compared: taken in turn in small slices, reported as ratios with their spread.
 
-A machine that is busy, or warm, slows everything that runs in that moment. Contestants that take
-turns share such moments, and the ratio within one round is free of them. On one thread the time is
-the processor's, so that what other programs take of the core is not counted.
+A busy or hot machine slows everything that runs at that moment. Contestants that take turns share
+such moments, so the ratio within one round is free of them. On one thread, processor time is
+measured, so that the share of other programs does not count.
 """
 
 import statistics
@@ -55,8 +55,8 @@ def alternate(
 ) -> dict[str, list[float]]:
     """Seconds that each contestant took for its work once, in every round.
 
-    Who is quick repeats the work until its slice lasts about `slice_seconds`. The one who begins is
-    another in every round. A round before the first warms everything up and finds the repeats.
+    A fast contestant repeats its work until its slice lasts about `slice_seconds`. Each round
+    starts with another contestant. A warm-up round finds the number of repeats.
 
     clock: the processor's time by default; give `time.perf_counter` where several threads work.
     """
@@ -73,7 +73,7 @@ def alternate(
 
 def _repeats(work: Work, slice_seconds: float, clock: Clock) -> int:
     once = _seconds(work, 0, 1, clock)
-    if once < slice_seconds:  # too quick to be believed while everything is cold
+    if once < slice_seconds:  # too short to trust while caches are cold
         once = _seconds(work, 0, 1, clock)
     return max(1, round(slice_seconds / max(once, 1e-9)))
 

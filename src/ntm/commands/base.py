@@ -1,4 +1,4 @@
-"""What commands share: how they read arguments and print facts."""
+"""Shared parts of the commands: reading arguments and printing facts."""
 
 import argparse
 import importlib
@@ -24,7 +24,7 @@ class WrongCallError(Exception):
 
 @contextmanager
 def reading_arguments() -> Iterator[None]:
-    """Within this, a value that the library refuses is the caller's mistake."""
+    """Within this, a value that the library refuses is a wrong call."""
     try:
         yield
     except (TypeError, ValueError) as error:

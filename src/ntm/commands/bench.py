@@ -42,8 +42,6 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(results.to_json(), indent=2))
     elif arguments.markdown:
         print(report.as_markdown(results))
-    elif sys.stdout.isatty():
-        report.print_tables(results)
     else:
-        print(report.as_text(results))
+        report.print_tables(results)
     return 0

@@ -10,7 +10,7 @@ add_arguments = add_json
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what there is here."""
+    """Print what is installed and available."""
     import platform
 
     import torch

@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
 
     wanted = _wanted(options)
     started = time.monotonic()
-    with _saying_how_to_go_on(options.out), ProgressDisplay(sys.stdout, every=15) as display:
+    with _saying_how_to_resume(options.out), ProgressDisplay(sys.stdout, every=15) as display:
         results, failures = reproduce(
             wanted,
             options.out,
@@ -65,12 +65,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _saying_how_to_go_on(out: Path) -> Iterator[None]:
+def _saying_how_to_resume(out: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt as stop:
         raise KeyboardInterrupt(
-            f"Interrupted. Nothing in {out} is lost: the same command goes on where this one was."
+            f"Interrupted. Nothing in {out} is lost: the same command resumes from here."
         ) from stop
 
 

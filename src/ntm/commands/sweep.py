@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the sweep, or go on with it; 0 if every run finished, 1 if one failed."""
+    """Run or resume the sweep; 0 if every run finished, 1 if one failed."""
     from ntm.scale.grid import read_grid
 
     with reading_arguments():  # nothing has begun

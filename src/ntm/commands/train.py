@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--sequences", help="sequences to train on (default: as many as the task needs)")
     add("--paper", action="store_true", help="the paper's own protocol, as far as it is known")
     add("--batch-size", help="sequences per update (default: the task's own; 1 in the paper)")
-    add("--starts", help="initialisations to try; the best goes on (default: the task's own)")
+    add("--starts", help="initialisations to try; the best continues (default: the task's own)")
     add("--engine", help="auto, native or reference (default: auto)")
     add("--run", type=Path, metavar="DIR", help="run folder (default: runs/TASK-MODEL-SEED)")
     add("--resume", action="store_true", help="continue from the run folder's checkpoint")

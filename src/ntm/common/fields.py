@@ -1,10 +1,10 @@
-"""Settings as dataclass fields. What a value may be is declared once; the rest follows from that.
+"""Settings as dataclass fields: each declares once which values it allows.
 
     bits: int = setting(8, "bits of one vector", at_least=1)
 
-The annotation says what kind of value it is: int, float, bool, str, a Literal, a tuple of one of
-them, or one of them or None. `check_fields` refuses other values, `parsed` reads a value that
-somebody typed, `as_text` writes it so that it can be typed, and the help is the command line's.
+The annotation is the kind of value: int, float, bool, str, a Literal, a tuple of one of them, or
+one of them or None. `check_fields` refuses other values, `parsed` reads a typed value, `as_text`
+writes it as it would be typed, and the help is that of the command line.
 """
 
 import math
@@ -68,7 +68,7 @@ def check_order(low_name: str, low: int, high_name: str, high: int) -> None:
 
 
 def parsed(owner: type, section: str, name: str, text: str) -> Any:
-    """The value of a setting that somebody typed."""
+    """The value of a setting from the text that a user typed."""
     rules = named_field(owner, section, name).metadata
     kind = kinds_of(owner)[name]
     try:
@@ -81,7 +81,7 @@ def parsed(owner: type, section: str, name: str, text: str) -> Any:
 
 
 def as_text(value: Any) -> str:
-    """A value as somebody would type it."""
+    """A value as a user would type it: 1,2,3 for a tuple, true, none."""
     if isinstance(value, list | tuple):
         return ",".join(map(as_text, value))
     return str(value).lower() if isinstance(value, bool) or value is None else str(value)

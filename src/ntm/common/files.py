@@ -1,4 +1,4 @@
-"""Files that are either whole or not there, and what may stand in them."""
+"""Atomic writes, and JSON from files that may be damaged."""
 
 import json
 import os
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def parse_json(text: str | bytes) -> Any:
-    """The value of a JSON text; a ValueError says what it is instead."""
+    """The value of a JSON text; a ValueError says what is wrong with it."""
     try:
         return json.loads(text)
     except ValueError as error:
@@ -26,7 +26,7 @@ def write_atomically(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         temporary.replace(path)
         sync_folder(path.parent)
-    except OSError as error:  # of a full disk it would not say where
+    except OSError as error:  # on a full disk the error would not name the file
         raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         temporary.unlink(missing_ok=True)

@@ -1,7 +1,7 @@
-"""Names of a package that are imported when they are asked for.
+"""Names of a package that are imported on first use.
 
-The command line reads a package before its options, and `ntm --help` needs neither torch nor the
-seconds that torch takes to load.
+The command line imports the package before it reads its options, and `ntm --help` must not wait
+seconds for torch to load.
 """
 
 import importlib
@@ -16,8 +16,8 @@ def lazily(
 ) -> Callable[[str], Any]:
     """The `__getattr__` of a package.
 
-    names: those of every module that it has any of.
-    submodules: the modules that may be reached as attributes, without an import of their own.
+    names: by module, the names that the package takes from it.
+    submodules: the modules that may be reached as attributes without being imported first.
     """
     homes = {name: module for module, some in names.items() for name in some}
 

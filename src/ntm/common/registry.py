@@ -1,22 +1,22 @@
-"""Registries: what there is by name, the package's own and what others bring.
+"""Registries: entries by name, the package's own and those of other packages.
 
-Another package brings its own by an entry point, whose name is the entry's:
+Another package registers an entry by an entry point of the same name:
 
     [project.entry-points."ntm.tasks"]
     reverse = "my_package.reverse:Reverse"
 
-A file of Python brings what it registers when it is loaded. Both are imported when they are needed.
+A Python file registers its entries when it is loaded. Both are imported when they are needed.
 """
 
 import hashlib
 import importlib
 import importlib.util
 import sys
-from collections.abc import Iterator, MutableMapping
+from collections import UserDict
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from ntm.common.text import unknown
 
@@ -24,7 +24,7 @@ Entry = TypeVar("Entry")
 _FROM_FILE = "ntm_file_"
 
 
-class Registry(MutableMapping[str, Entry], Generic[Entry]):
+class Registry(UserDict[str, Entry]):
     """Entries by name, those of entry points included.
 
     what: what an entry is called in errors.
@@ -50,8 +50,8 @@ class Registry(MutableMapping[str, Entry], Generic[Entry]):
     def find(self, name: str | None, source: str | None = None) -> Entry:
         """The entry of that name, or an error with the names that come close.
 
-        name: a name, or a file of Python that registers one entry.
-        source: what `source_of` said of it, to be imported if the name is not known.
+        name: a name, or a Python file that registers one entry.
+        source: the result of `source_of`, imported if the name is not known.
         """
         if name is not None and name.endswith(".py"):
             return self._only_one_of(load_file(name))
@@ -69,34 +69,18 @@ class Registry(MutableMapping[str, Entry], Generic[Entry]):
             )
         return found[0]
 
-    def _load(self) -> None:
-        if self._complete:
-            return
-        self._complete = True  # before the imports, which may ask for entries
-        for point in entry_points(group=self._group):
-            self._entries.setdefault(point.name, point.load())
-
-    def __getitem__(self, name: str) -> Entry:
-        self._load()
-        return self._entries[name]
-
-    def __setitem__(self, name: str, entry: Entry) -> None:
-        self._entries[name] = entry
-
-    def __delitem__(self, name: str) -> None:
-        del self._entries[name]
-
-    def __iter__(self) -> Iterator[str]:
-        self._load()
-        return iter(self._entries)
-
-    def __len__(self) -> int:
-        self._load()
-        return len(self._entries)
+    @property
+    def data(self) -> dict[str, Entry]:  # type: ignore[override]  # where UserDict looks
+        """All entries; the first use imports those of entry points."""
+        if not self._complete:
+            self._complete = True  # before the imports, which may ask for entries
+            for point in entry_points(group=self._group):
+                self._entries.setdefault(point.name, point.load())
+        return self._entries
 
 
 def load_file(path: str | Path) -> ModuleType:
-    """Import a file of Python, once."""
+    """Import a Python file, once."""
     path = Path(path).resolve()
     name = f"{_FROM_FILE}{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
     if name in sys.modules:
@@ -109,15 +93,15 @@ def load_file(path: str | Path) -> ModuleType:
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # whatever the file provokes
+    except Exception as error:  # the file may raise anything
         del sys.modules[name]
         reason = f"{type(error).__name__}: {error}".rstrip(".")
-        raise ValueError(f"{path} cannot be imported ({reason}); mend it first.") from error
+        raise ValueError(f"{path} cannot be imported ({reason}); fix it first.") from error
     return module
 
 
 def source_of(entry: Any) -> str | None:
-    """Where an entry that is not the package's own comes from: a file, or a module to import."""
+    """The file or module of an entry from outside the package; None for the package's own."""
     module = _definition(entry)[0]
     if module.startswith(_FROM_FILE):
         return str(sys.modules[module].__file__)

@@ -1,9 +1,8 @@
-"""What errors, tables and progress displays say, each in one place."""
+"""Wording shared by errors, tables and progress displays."""
 
 import difflib
 import statistics
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 _SYNONYMS = {
     "batch": "batch_size",
@@ -41,7 +40,7 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time as people say it: 45 s, 3 min 20 s, 2 h 05 min."""
+    """A time in words: 45 s, 3 min 20 s, 2 h 05 min."""
     if seconds == float("inf"):
         return "?"
     whole = round(seconds)
@@ -52,24 +51,17 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02} min"
 
 
-def plain(value: Any) -> str:
-    """A setting as one would type it: 1,2,3 for a tuple, true, none."""
-    if isinstance(value, list | tuple):
-        return ",".join(map(plain, value))
-    return str(value).lower() if isinstance(value, bool) or value is None else str(value)
-
-
 def bits_text(bits: float) -> str:
-    """A cost with about as many digits as it deserves."""
+    """A cost with a sensible number of digits."""
     return f"{bits:.{1 if bits >= 100 else 2 if bits >= 1 else 4}f}"
 
 
 def percent(share: float) -> str:
-    """A share as a percentage, never rounded up to all: 99.97 % is not 100 %."""
+    """A share as a percentage, rounded down: 99.97 % is not 100 %."""
     return f"{int(1000 * share + 1e-9) / 10:g} %"
 
 
 def spread(values: Sequence[float], text: Callable[[float], str]) -> str:
-    """The median and the range of some values; if they look the same, just that."""
+    """The median and the range of some values; only the median if all look the same."""
     middle, low, high = map(text, (statistics.median(values), min(values), max(values)))
     return middle if low == high else f"{middle} ({low} to {high})"

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ntm.common.fields import check_value
 from ntm.runs.stream import Stream
 from ntm.tasks import Batch, Task, cost_in_bits, wrong_bits
 
@@ -25,7 +26,7 @@ class Evaluation:
     optimal_bits: float | None = None
     """The mean cost of the best possible predictions on the same sequences, if it is known."""
     bits_above_optimal: float | None = None
-    """mean_bits - optimal_bits, free of most of the noise of either."""
+    """mean_bits - optimal_bits, which has less noise than either."""
 
     def to_json(self) -> dict[str, Any]:
         """The numbers by name, without those that do not apply."""
@@ -44,8 +45,8 @@ def evaluate(
     seed: decides the sequences; a longer evaluation begins with those of a shorter one.
     batch_size: sequences to run at a time, at most 256; no result depends on it.
     """
-    _require_positive("sequences", sequences)
-    _require_positive("batch_size", batch_size)
+    for name, count in (("sequences", sequences), ("batch_size", batch_size)):
+        check_value(name, count, int, {"at_least": 1})
     bits, wrong, optimal = [], [], []
     for batch in _batches(task, sequences, seed, batch_size):
         batch_bits, batch_wrong = costs(model, batch)
@@ -53,7 +54,7 @@ def evaluate(
         wrong.append(batch_wrong)
         if (best_bits := task.optimal_bits(batch)) is not None:
             optimal.append(best_bits)
-    # float64, so that the mean of many sequences does not suffer from the rounding of their sum.
+    # In float64 the sum over many sequences loses no digits.
     all_bits = torch.cat(bits).double()
     mean = all_bits.mean().item()
     best = torch.cat(optimal).double().mean().item() if optimal else None
@@ -70,7 +71,7 @@ def evaluate(
 @torch.no_grad()
 def costs(model: torch.nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
     """The cost in bits and the number of wrong bits of every sequence, (batch,) each; CPU."""
-    there = batch.to(_device(model))
+    there = batch.to(next(model.parameters()).device)
     logits, _ = model(there.inputs, lengths=there.lengths)
     logits = logits.cpu()
     return cost_in_bits(logits, batch), wrong_bits(logits, batch)
@@ -82,12 +83,3 @@ def _batches(task: Task, sequences: int, seed: int, batch_size: int) -> Iterator
         block, left = stream.block(number), min(_BLOCK, sequences - first)
         for start in range(0, left, batch_size):
             yield block.narrow(start, min(start + batch_size, left))
-
-
-def _device(model: torch.nn.Module) -> torch.device:
-    return next(model.parameters()).device
-
-
-def _require_positive(name: str, value: int) -> None:
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1; got {value}.")

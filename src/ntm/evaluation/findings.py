@@ -1,4 +1,4 @@
-"""A measurement beside the paper's claim, and how heads are chosen for it."""
+"""Measurements beside the paper's claims, and the choice of the heads to measure."""
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping

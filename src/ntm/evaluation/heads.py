@@ -4,9 +4,9 @@
     for finding in analysis.findings:
         print(finding.verdict, finding.value, finding.name)
 
-A network may solve a task by another program than the paper's: then the claims do not hold, and the
-numbers behind them say what it does instead. Of several heads, the pair is taken that comes closest
-to the claim on half of the sequences, and everything is measured on the other half.
+A network may solve a task with another program than the paper's: then the claims do not hold, and
+the numbers behind them say what it does instead. Of several heads, the pair that comes closest to
+the claim on half of the sequences is chosen, and everything is measured on the other half.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ import torch
 
 from ntm.evaluation.findings import Analysis, Finding, choose, head_pairs, summarised
 from ntm.evaluation.recording import Recording, record
-from ntm.evaluation.weightings import Track, mean, track
+from ntm.evaluation.weightings import mean, tracks
 from ntm.paper.registry import experiment_of
 from ntm.tasks import Task
 
@@ -56,12 +56,8 @@ def analyse_any(recording: Recording) -> Analysis:
     return summarised(recording, pair, "the pair that focuses most sharply", findings, phases)
 
 
-def _tracks(recording: Recording, pair: tuple[int, int]) -> tuple[Track, Track]:
-    return track(recording.trace, "write", pair[0]), track(recording.trace, "read", pair[1])
-
-
 def _focus(recording: Recording, pair: tuple[int, int]) -> float:
-    writer, reader = _tracks(recording, pair)
+    writer, reader = tracks(recording.trace, pair)
     listening = recording.inside & ~recording.scored
     # A task that is scored at every step listens while it answers.
     writing = writer.focus[listening if listening.any() else recording.scored]
@@ -70,7 +66,7 @@ def _focus(recording: Recording, pair: tuple[int, int]) -> float:
 
 def _read_after_write(recording: Recording, pair: tuple[int, int]) -> float:
     """The share of scored steps that read a location written at an earlier step."""
-    writer, reader = _tracks(recording, pair)
+    writer, reader = tracks(recording.trace, pair)
     met = reader.place[:, None] == writer.place[None]
     earlier = np.tri(len(reader.place), k=-1, dtype=bool)[:, :, None]
     return float((met & earlier).any(axis=1)[recording.scored].mean())

@@ -1,6 +1,6 @@
 """Recordings: problems, and what every head did while a network solved them."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -12,6 +12,8 @@ from ntm.runs import block_generator
 from ntm.tasks import Batch, Task
 from ntm.trace import Trace
 
+Kind = TypeVar("Kind", bound=Task)
+
 
 class Recording(NamedTuple):
     """Problems of a task and a network's trace on them."""
@@ -19,6 +21,12 @@ class Recording(NamedTuple):
     task: Task
     batch: Batch
     trace: Trace
+
+    def task_as(self, kind: type[Kind]) -> Kind:
+        """The task, which must be of this kind."""
+        if not isinstance(self.task, kind):
+            raise TypeError(f"The task is {self.task.name}; it must be {kind.name}.")
+        return self.task
 
     @property
     def sequences(self) -> int:

@@ -1,14 +1,13 @@
-"""From weightings: where a head is, how sharply it focuses, and how it got there."""
+"""What weightings tell: where a head is, how sharply it focuses, and how it got there."""
 
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ntm.trace import Trace
+from ntm.trace import Array, Trace
 
 Kind = Literal["read", "write"]
-Array = NDArray[np.floating[Any]]
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
@@ -41,6 +40,11 @@ def track(trace: Trace, kind: Kind, head: int) -> Track:
         _of(trace, kind, "keys")[:, :, head],
         vectors[:, :, head],
     )
+
+
+def tracks(trace: Trace, pair: tuple[int, int]) -> tuple[Track, Track]:
+    """Follow a write head and a read head."""
+    return track(trace, "write", pair[0]), track(trace, "read", pair[1])
 
 
 def modes(trace: Trace, kind: Kind) -> Integers:

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ntm.figures import style
-from ntm.figures.panels import Array, draw_image
+from ntm.figures.panels import draw_image
 from ntm.tasks import Batch
+from ntm.trace import Array
 
 # Inches: of a row of pixels, between targets and outputs, for the marks, and for a line's heading.
 _ROW, _GAP, _MARKS, _HEADING = 0.062, 0.06, 0.12, 0.24

@@ -10,8 +10,9 @@ from matplotlib.ticker import MaxNLocator
 
 from ntm.figures import style
 from ntm.models import MODELS, family
-from ntm.paper.published import Array, CostCurve, paper_costs, paper_curves
+from ntm.paper.published import CostCurve, paper_costs, paper_curves
 from ntm.paper.registry import experiment_of
+from ntm.trace import Array
 
 Curves = Mapping[str, Sequence[CostCurve]]
 """For each model the curves of its runs."""

@@ -10,10 +10,11 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from ntm.evaluation.recording import Recording
+from ntm.evaluation.weightings import Integers
 from ntm.figures import panels, style
-from ntm.figures.panels import Array, Integers, Scale
+from ntm.figures.panels import Scale
 from ntm.paper.registry import experiment_of
-from ntm.trace import Trace
+from ntm.trace import Array, Trace
 
 # Inches: of a channel, of another row of pixels, and of the lowest and the highest panel.
 _CHANNEL, _ROW, _LOWEST, _HIGHEST = 0.09, 0.055, 0.55, 2.4

@@ -1,7 +1,7 @@
 """Pictures of vectors over time, from which most figures are made: time to the right, rows down."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,11 +11,9 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from ntm.evaluation.recording import Recording
+from ntm.evaluation.weightings import Integers
 from ntm.figures import style
-from ntm.trace import Trace
-
-Array = NDArray[np.floating[Any]]
-Integers = NDArray[np.int64]
+from ntm.trace import Array, Trace
 
 Scale = Literal["bits", "signed", "weights"]
 _SCALES = {

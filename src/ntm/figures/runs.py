@@ -103,7 +103,7 @@ class RunFolders:
         raise MissingError(_advice(task, *models))
 
     def wanted(self, task: str, *models: str) -> list[TrainedNetwork]:
-        """As `best`, for a figure that can be drawn without it: then it is noted as lacking."""
+        """As `best`, but optional: if there is no such run, it is noted as lacking."""
         try:
             return [self.best(task, *models)]
         except MissingError as error:
@@ -129,7 +129,7 @@ def _loaded(run: Run) -> Model:
 
 
 def _learning_curve(run: Run) -> CostCurve:
-    """How the cost fell of the network that a run comes to, over what this one has seen."""
+    """The learning curve of the chosen start, over its own sequences."""
     lines = chosen_start(read_metrics(run.metrics), run.settings.training.trial_length)
     sequences = np.array([line["sequences"] for line in lines], dtype=float)
     return CostCurve(sequences / 1000, np.array([line["bits"] for line in lines], dtype=float))

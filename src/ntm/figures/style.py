@@ -1,4 +1,4 @@
-"""The look that all figures share: sizes for print, colours that everybody can tell apart."""
+"""The common look of all figures: sizes for print, colours for colour-blind readers too."""
 
 from collections.abc import Callable, Sequence
 from functools import wraps

@@ -1,4 +1,4 @@
-"""A family is a kind of model that a run can train, and all that others must know about it.
+"""A family is a kind of model that a run can train, with all that other code needs to know of it.
 
     MODELS                      the families by name, in the order of the paper's tables
     family("ntm-ff")            one of them
@@ -70,11 +70,11 @@ class Family:
         return "torch"
 
     def step(self, model: Model, optimiser: Any) -> TwoPartStep:
-        """The fastest training step for this model; autograd's does for every one."""
+        """The fastest training step for this model; autograd's works for all of them."""
         return TorchStep(model, optimiser)
 
     def bound_backward(self, model: Model, limit: float | None) -> None:
-        """Bound what flows back at every step; None bounds nothing. A no-op where that is not."""
+        """Bound the gradients of every step; None removes the bound. By default nothing happens."""
 
     def trace(
         self, model: Any, x: Tensor, lengths: Tensor | None = None, *, memory: bool = False
@@ -110,8 +110,3 @@ def family_of(model: object) -> Family:
         f"No model family has configs like {type(config).__name__}; register one with "
         f"ntm.models.register. Known: {', '.join(MODELS)}."
     )
-
-
-def model_name(config: ModelConfig) -> str:
-    """What the command line calls the family of this config."""
-    return family_of(config).name

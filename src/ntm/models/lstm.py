@@ -73,7 +73,7 @@ class LSTMBaseline(nn.Module):
 
         net = LSTMBaseline(input_size=9, output_size=8, hidden_size=256)
         logits, state = net(x)                    # x: (time, batch, input_size)
-        logits, state = net(x, state)             # goes on where it stopped
+        logits, state = net(x, state)             # continues where it stopped
         logits, state = net(x, lengths=lengths)   # mixed lengths, (batch,) integers
 
     The outputs are logits: train with `binary_cross_entropy_with_logits`.
@@ -111,9 +111,9 @@ class LSTMBaseline(nn.Module):
 
     @torch.no_grad()
     def reset_parameters(self) -> None:
-        """The weights of torch.nn.LSTM, Glorot-uniform outputs; start state and biases zero.
+        """The weights of torch.nn.LSTM and Glorot-uniform outputs.
 
-        But for those of the forget gates, which `initialisation` sets.
+        Start state and biases are zero, except the forget gates', which `initialisation` sets.
         """
         bound = self.config.hidden_size**-0.5
         for layer in self.layers:
@@ -132,9 +132,9 @@ class LSTMBaseline(nn.Module):
         return self._start(batch_size)
 
     def _start(self, batch_size: int) -> LSTMState:
-        return LSTMState(
-            self.start_hidden.expand(batch_size, -1, -1), self.start_cell.expand(batch_size, -1, -1)
-        )
+        """Unchecked: in an exported program the size is a symbol."""
+        start = (self.start_hidden, self.start_cell)
+        return LSTMState(*(tensor.expand(batch_size, -1, -1) for tensor in start))
 
     @overload
     def forward(
@@ -150,17 +150,7 @@ class LSTMBaseline(nn.Module):
     def forward(
         self, x: Sequences, state: LSTMState | None = None, lengths: Lengths = None
     ) -> tuple[Sequences, LSTMState]:
-        """Run the sequences of a batch.
-
-        x: (time, batch, input_size), or (batch, time, input_size) with `batch_first`. Also one
-            sequence, (time, input_size), whose state has no batch axis, and a PackedSequence.
-        state: where to go on from; None starts afresh from the learned start.
-        lengths: steps of each sequence. What lies beyond changes no output, gradient or final
-            state; the outputs there are zero.
-
-        Returns the logits, shaped like x with output_size channels, and the state after each
-        sequence's last step. They have the parameters' dtype, under autocast too.
-        """
+        """Run the sequences of a batch; arguments and results are those of `NTM.forward`."""
         seen, start, lengths = self._prepared(x, state, lengths)
         if lengths is None or bool((lengths == seen.shape[0]).all()):
             logits, final = self._run(seen, start)
@@ -209,7 +199,7 @@ class LSTMBaseline(nn.Module):
         return torch.where(empty, torch.zeros_like(logits), logits), LSTMState(*kept)
 
     def _prepared(
-        self, x: Sequences, state: object, lengths: Lengths
+        self, x: Sequences, state: LSTMState | None, lengths: Lengths
     ) -> tuple[Tensor, LSTMState, Tensor | None]:
         """Arguments checked, as a padded batch, time first, the state filled in."""
         checks.require_input(x, self.config.input_size, self.batch_first, self.start_cell)
@@ -219,22 +209,10 @@ class LSTMBaseline(nn.Module):
         checks.require_finite(seen, lengths)
         if state is None:
             return seen, self._start(batch_size), lengths
-        alone = forms.is_unbatched(x)
-        start = self._checked(state, None if alone else batch_size)
-        if alone:
-            start = LSTMState(start.hidden.unsqueeze(0), start.cell.unsqueeze(0))
-        return seen, start, lengths
-
-    def _checked(self, state: object, batch_size: int | None) -> LSTMState:
-        if not isinstance(state, LSTMState):
-            raise TypeError(
-                f"state must be the LSTMState that a call or initial_state returned, got "
-                f"{type(state).__name__}."
-            )
-        shape = self.start_cell.shape
-        for name, tensor in state._asdict().items():
-            checks.require_part(f"state.{name}", tensor, tuple(shape), batch_size, self.start_cell)
-        return state
+        alone, shape = forms.is_unbatched(x), tuple(self.start_cell.shape)
+        batch = None if alone else batch_size
+        checks.require_parts(state, LSTMState, (shape, shape), batch, self.start_cell)
+        return seen, LSTMState(*(t.unsqueeze(0) for t in state)) if alone else state, lengths
 
 
 class LSTMFamily(Family):

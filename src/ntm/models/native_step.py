@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from ntm.engine.fused import FusedGradients
 from ntm.layer import NTM
+from ntm.models.step import TwoPartStep
 from ntm.tasks import Batch
 
 if TYPE_CHECKING:
@@ -13,19 +14,13 @@ if TYPE_CHECKING:
 _BITS_PER_NAT = 1 / math.log(2)
 
 
-class NativeStep:
+class NativeStep(TwoPartStep):
     """The same update as TorchStep's, for an NTM on the CPU with the paper's optimiser."""
 
     def __init__(self, model: NTM, optimiser: "GravesRMSprop") -> None:
         self.model = model
         self._gradients = FusedGradients(model)
         self._update = optimiser.fused_update()
-
-    def __call__(self, block: Batch, start: int, stop: int) -> float:
-        """Train on sequences start to stop - 1 of the block, as `Step` describes."""
-        bits = self.differentiate(block, start, stop)
-        self.update(bits)
-        return bits
 
     def differentiate(self, block: Batch, start: int, stop: int) -> float:
         """The first part of a step, as `TwoPartStep` describes."""

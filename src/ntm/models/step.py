@@ -2,11 +2,12 @@
 
     bits = step(block, start, stop)
 
-The loop passes a whole block and the bounds of the batch in it, so that a step which has no use for
-slices does not pay for them.
+The loop passes a whole block and the bounds of the batch in it, so that a step that needs no slices
+does not pay for them.
 """
 
 import math
+from abc import ABC, abstractmethod
 from typing import Protocol, cast
 
 import torch
@@ -26,31 +27,31 @@ class Step(Protocol):
         """
 
 
-class TwoPartStep(Step, Protocol):
+class TwoPartStep(ABC):
     """A step in two parts, so that several processes can share gradients between them."""
 
-    @property
-    def model(self) -> torch.nn.Module:
-        """The network that is trained."""
-
-    def differentiate(self, block: Batch, start: int, stop: int) -> float:
-        """Give the parameters the gradients of the loss; return the summed cost in bits."""
-
-    def update(self, bits: float) -> None:
-        """Move the weights by these gradients; they and the cost, in bits, must be finite."""
-
-
-class TorchStep:
-    """A step by torch's autograd, for any model with the call of `NTM` and any optimiser."""
-
-    def __init__(self, model: torch.nn.Module, optimiser: torch.optim.Optimizer) -> None:
-        self.model, self.optimiser = model, optimiser
+    model: torch.nn.Module
 
     def __call__(self, block: Batch, start: int, stop: int) -> float:
         """Train on sequences start to stop - 1 of the block, as `Step` describes."""
         bits = self.differentiate(block, start, stop)
         self.update(bits)
         return bits
+
+    @abstractmethod
+    def differentiate(self, block: Batch, start: int, stop: int) -> float:
+        """Give the parameters the gradients of the loss; return the summed cost in bits."""
+
+    @abstractmethod
+    def update(self, bits: float) -> None:
+        """Move the weights by these gradients; they and the cost, in bits, must be finite."""
+
+
+class TorchStep(TwoPartStep):
+    """A step by torch's autograd, for any model with the call of `NTM` and any optimiser."""
+
+    def __init__(self, model: torch.nn.Module, optimiser: torch.optim.Optimizer) -> None:
+        self.model, self.optimiser = model, optimiser
 
     def differentiate(self, block: Batch, start: int, stop: int) -> float:
         """The first part of a step, as `TwoPartStep` describes."""

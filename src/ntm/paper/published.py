@@ -3,16 +3,15 @@
 import csv
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ntm.common.text import bits_text
 from ntm.paper.experiment import Case
 from ntm.paper.registry import experiment_of
+from ntm.trace import Array
 
-Array = NDArray[np.floating[Any]]
 OPTIMAL = "optimal"
 """The name of the curve of the best possible predictions."""
 
@@ -40,7 +39,7 @@ def paper_curves(task: str) -> dict[str, CostCurve]:
     """The learning curves of the paper's figure for a task, by model; empty if it has none.
 
     For a task with a known optimum there is also the curve "optimal". Each point is a mean over
-    about 10,000 sequences; what lies above the figure's frame is not there.
+    about 10,000 sequences; points above the figure's frame are missing.
     """
     return _read(experiment_of(task).curves)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ntm.common.fields import check_value
 from ntm.models import MODELS, family
 from ntm.models.family import ModelConfig
 from ntm.paper.experiment import Changes, Experiment, Plan, Widths
@@ -19,8 +20,8 @@ from ntm.runs import OptimiserSettings, Settings, TrainingSettings
 from ntm.tasks import TASKS, Task
 
 _QUICK_REPORTS = 20
-# What suits most tasks and models; several starts are left out, as a task may have no axis to look
-# beyond along.
+# What suits most tasks and models. There is one start: several are compared beyond the trained
+# range, and a task may have no axis for that.
 _ANYWHERE: Changes = {
     "training": {"sequences": 20_000, "validate_every": 2_000},
     "optimiser": {"backward_clip": 1.0},
@@ -89,8 +90,7 @@ def select(
 
 def full_runs(networks: Iterable[tuple[str, str]], seeds: int = 1) -> list[Settings]:
     """The settings of `ntm train` for these tasks and models, for seeds 0 to seeds - 1."""
-    if seeds < 1:
-        raise ValueError(f"seeds must be at least 1; got {seeds}.")
+    check_value("seeds", seeds, int, {"at_least": 1})
     return [
         settings_for(*network).with_(training={"seed": seed})
         for network in networks
@@ -128,7 +128,7 @@ def _settings(task: str | Task, model: str) -> tuple[Settings, Plan]:
 
 
 def _plan(experiment: Experiment, model: str) -> Plan:
-    """How a model is trained on a task: as its experiment says, or else much as on copy."""
+    """How a model is trained on a task: as its experiment says, or else similar to copy."""
     if model in experiment.networks:
         return experiment.networks[model]
     known = experiments()[0].networks

@@ -2,11 +2,10 @@
 
     net = NTM.from_pretrained("copy-ff")
 
-Each file beside this one holds the weights of one network and, in its metadata, the settings it was
-trained with and its costs on fresh sequences within and beyond the range it was trained on;
-`ntm pretrained` shows them. Of the seeds that were trained, the file is the one
-whose validation cost was lowest, which counts what lies beyond the range where the run looked
-there; the published costs are of other sequences.
+Each file beside this one holds the weights of one network. Its metadata have the training settings
+and the costs on fresh sequences, within and beyond the trained range; `ntm pretrained` shows them.
+Of the seeds that were trained, the file has the one with the lowest validation cost, including the
+cost beyond the range where the run validates there. The published costs are of other sequences.
 """
 
 import json
@@ -149,7 +148,7 @@ def _write(net: Model, settings: Settings, values: dict[str, Any], folder: Path)
 
 
 def publish_best(runs: Iterable[Run], folder: Path = FOLDER) -> list[Path]:
-    """Publish, of the runs of each NTM, the one of the lowest cost in validation, beyond too."""
+    """Publish the run of each NTM with the lowest validation cost, beyond the range included."""
     chosen: dict[str, tuple[float, Run]] = {}
     for run in runs:
         if not run.settings.family.has_memory:

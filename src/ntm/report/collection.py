@@ -1,7 +1,7 @@
 """From run folders to results: measure each run, draw the figures, make the tables.
 
-Whatever is done is on the disk at once, with a key that says what it was made from. What is there
-and up to date is not done again, so that a process that was killed is best started again.
+Every result is written at once, with a key that says what it was made from. Results that are up to
+date are not computed again, so a process that was killed can simply be restarted.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from ntm.report.layout import Results, figure_title
 from ntm.report.measure import Effort
 from ntm.report.progress import Stages
 from ntm.report.readme import write_readme
-from ntm.report.records import is_up_to_date, store_measured, store_run
+from ntm.report.records import is_up_to_date, store_json, store_run
 from ntm.runs import FolderError, Run
 
 STAGES = ("evaluate", "analyse", "draw", "report")
@@ -34,8 +34,8 @@ def collect(runs: Sequence[Run], out: str | Path, effort: Effort, progress: Stag
     results.data.mkdir(parents=True, exist_ok=True)
     if runs:
         results.write_machine(machine())
-    # On one thread, so that no number depends on how many there are; and where other programs are
-    # at work too, threads that wait for one another are slower than one.
+    # On one thread, so that no number depends on the number of threads; on a busy machine, several
+    # threads that wait for one another are slower than one.
     with threads(1):
         _evaluate(runs, results, effort, progress)
         _analyse(runs, results, effort, progress)
@@ -56,7 +56,7 @@ def _evaluate(runs: Sequence[Run], results: Results, effort: Effort, progress: S
         store_run(run, folder)
         if not is_up_to_date(folder / "evaluation.json", key):
             measured = measure.evaluate_run(run, effort, progress.doing)
-            store_measured(folder / "evaluation.json", key, measured)
+            store_json(folder / "evaluation.json", {"key": key, **measured})
         progress.doing(name)
         progress.done()
 
@@ -69,7 +69,7 @@ def _analyse(runs: Sequence[Run], results: Results, effort: Effort, progress: St
         progress.doing(name)
         file, key = results.data / name / "analysis.json", measure.analysis_key(run, effort)
         if not is_up_to_date(file, key):
-            store_measured(file, key, measure.analyse_run(run, effort))
+            store_json(file, {"key": key, **measure.analyse_run(run, effort)})
         progress.done()
 
 
@@ -79,14 +79,14 @@ def _draw(runs: Sequence[Run], results: Results, progress: Stages) -> None:
     if not runs or is_up_to_date(file, key):
         return
     results.figures.mkdir(parents=True, exist_ok=True)
-    file.unlink(missing_ok=True)  # what is drawn from here on is not what it says
+    file.unlink(missing_ok=True)  # it no longer describes what is drawn from here on
     drawn = []
     for outcome in draw_figures([run.path for run in runs], results.figures, ["svg"]):
         progress.doing(figure_title(outcome.figure))
         progress.done()
         named = {"number": outcome.figure.number, "name": outcome.figure.stem}
         drawn.append({**named, "lacking": list(outcome.lacking)})
-    store_measured(file, key, {"figures": drawn})
+    store_json(file, {"key": key, "figures": drawn})
 
 
 def _figures_key(runs: Iterable[Run]) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def _require_own_names(runs: Iterable[Run]) -> None:
         name = run.path.resolve().name
         if name in seen:
             raise FolderError(
-                f"{seen[name]} and {run.path} have one name; results go by the names of the "
-                f"folders, so rename one of them."
+                f"{seen[name]} and {run.path} have the same name; results are stored by folder "
+                f"name, so rename one of them."
             )
         seen[name] = run.path

@@ -1,4 +1,4 @@
-"""How far a command is: a picture at the foot of a terminal, or a line now and then in a log."""
+"""Progress of a command: a live picture on a terminal, or a line now and then in a log."""
 
 import time
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 
 class ProgressDisplay(AbstractContextManager["ProgressDisplay"]):
-    """One place to show progress, of whatever kind.
+    """Shows progress of any kind.
 
     every: seconds between two lines of a log. delay: seconds before the first. keep: leave the last
     picture on the terminal.

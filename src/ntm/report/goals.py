@@ -39,7 +39,7 @@ def reaches(goal: Goal, record: Record) -> bool:
     assert goal.below is not None
     if goal.within is None or record.best_at <= goal.within:
         return cost(record, goal.at) < goal.below
-    # No weights were kept from that time: the learning curve must do.
+    # No weights were kept from that time, so the learning curve decides.
     first = needed(record, goal.below)
     return first is not None and first <= goal.within
 

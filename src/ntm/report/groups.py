@@ -4,13 +4,13 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ntm.common.text import plain
+from ntm.common.fields import as_text
 from ntm.models import MODELS
 from ntm.paper import Experiment, experiment_of, experiments, paper_settings, settings_for
 from ntm.report.records import Record
 from ntm.runs import FolderError, Settings
 
-# What changes no number, or only which weights are kept and how finely the curve is drawn.
+# Settings that change no result except which weights are kept and how fine the curve is.
 _BOOKKEEPING = {
     f"training.{name}"
     for name in (
@@ -103,7 +103,7 @@ def changed_settings(settings: Settings, base: Settings) -> dict[str, str]:
     ours, theirs = settings.flat(), base.flat()
     unseen = {"training.checkpoint_seconds", "training.picture_seconds"}
     return {
-        key: plain(value)
+        key: as_text(value)
         for key, value in ours.items()
         if value != theirs[key] and key not in unseen
     }

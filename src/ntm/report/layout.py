@@ -8,9 +8,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ntm.common.files import write_atomically
 from ntm.paper.experiment import FigureSpec
-from ntm.report.records import FORMAT, Record, read_records
+from ntm.report.records import Record, read_records, store_json
 
 
 class Results:
@@ -32,8 +31,7 @@ class Results:
 
     def write_machine(self, facts: dict[str, Any]) -> None:
         """Remember what the results were measured on."""
-        data = {"format": FORMAT, **facts}
-        write_atomically(self._machine, json.dumps(data, indent=1).encode() + b"\n")
+        store_json(self._machine, facts)
 
     def machine(self) -> dict[str, Any]:
         """What the results were measured on; empty if nothing was."""

@@ -49,7 +49,7 @@ def analysis_key(run: Run, effort: Effort) -> Json:
 def evaluate_run(run: Run, effort: Effort, note: Callable[[str], None]) -> Json:
     """The costs of a run's best and latest weights at every case of its task.
 
-    note: is told what is being measured.
+    note: called with what is being measured.
     """
     measured: dict[int, Json] = {}
     answer: Json = {}
@@ -58,7 +58,7 @@ def evaluate_run(run: Run, effort: Effort, note: Callable[[str], None]) -> Json:
             continue
         model, facts = run.load_model(weights)
         trained = int(facts["sequences"])
-        # The latest weights may be the best, unless these are a mean over many moments.
+        # The latest weights may be the best ones, unless those are a running mean.
         if trained not in measured or run.settings.training.average_share:
             measured[trained] = {
                 "cases": [

@@ -57,15 +57,20 @@ def report(results: Results, failures: Sequence[str] = ()) -> str:
     ]
     measured = f"{_INTRODUCTION} {tables.how_measured(records)}"
     introduction = _paragraphs(measured) + _shortness(records) + _failed(failures)
-    return _PAGE.format(
-        title=html.escape(TITLE),
-        style=(resources.files("ntm.report") / "report.css").read_text(),
-        introduction=introduction,
-        contents="\n".join(
-            f'<li><a href="#{section.anchor}">{html.escape(section.title)}</a></li>'
-            for section in sections
-        ),
-        sections="\n".join(map(_section, sections)),
+    files = resources.files("ntm.report")
+    return (
+        (files / "report.html")
+        .read_text()
+        .format(
+            title=html.escape(TITLE),
+            style=(files / "report.css").read_text(),
+            introduction=introduction,
+            contents="\n".join(
+                f'<li><a href="#{section.anchor}">{html.escape(section.title)}</a></li>'
+                for section in sections
+            ),
+            sections="\n".join(map(_section, sections)),
+        )
     )
 
 
@@ -73,29 +78,6 @@ _INTRODUCTION = (
     "Section 4 of Graves, Wayne and Danihelka, Neural Turing Machines (2014): its networks trained "
     "again, its figures drawn again, its claims measured. Costs are bits per sequence."
 )
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-{style}
-</style>
-</head>
-<body>
-<header><h1>{title}</h1>
-{introduction}
-</header>
-<nav aria-label="Contents"><ol>
-{contents}
-</ol></nav>
-<main>
-{sections}
-</main>
-</body>
-</html>
-"""
 
 
 def _section(section: Section) -> str:
@@ -170,7 +152,7 @@ def _shortness(records: Sequence[Record]) -> str:
     return (
         '<p class="warning"><b>Short runs.</b> '
         f"{len(short)} of the {len(records)} runs saw fewer sequences than <code>ntm train</code> "
-        f"gives them, down to {min(short):.2%}. Their costs are not what longer training comes to: "
+        f"gives them, down to {min(short):.2%}. Longer training reaches lower costs: "
         "compare them with <i>the paper there</i>, its curve at the same number of sequences.</p>"
     )
 

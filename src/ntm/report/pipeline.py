@@ -1,4 +1,4 @@
-"""Train, measure, draw and report. An interrupted reproduction resumes where it was."""
+"""Train, measure, draw and report. An interrupted reproduction can be resumed."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -36,8 +36,8 @@ def reproduce(
     """Train the runs that are missing, measure all of them, and write a report.
 
     wanted: the settings of every run. They are trained in folders of out/runs.
-    taken: folders of runs that exist. A network, that is a task with a model, that has any run
-        there is not trained: its runs are taken as they are, all of them.
+    taken: folders of existing runs. A network (a task and a model) with a run there is not
+        trained: all of its runs there are used as they are.
     workers: processes that train at a time; None for one per core.
     """
     progress = progress or Stages(STAGES)

@@ -43,7 +43,7 @@ class Stages:
     def training(self, standings: Sequence["Standing"]) -> None:
         """This is where the runs stand."""
         self._finished, self._standings = sum(map(_share_done, standings)), tuple(standings)
-        self._show(now=all(map(_is_over, standings)))
+        self._show(now=all(standing.ended for standing in standings))
 
     def note(self, text: str) -> None:
         """Print a line that stays."""
@@ -95,12 +95,8 @@ class Stages:
         return Group(bars, self._part, *runs)
 
 
-def _is_over(standing: "Standing") -> bool:
-    return standing.state not in {"waiting", "running"}
-
-
 def _share_done(standing: "Standing") -> float:
-    return 1.0 if _is_over(standing) else standing.sequences / standing.job.sequences
+    return 1.0 if standing.ended else standing.sequences / standing.job.sequences
 
 
 def _in_words(standing: "Standing") -> str:

@@ -1,4 +1,4 @@
-"""Records of runs: the little data that all tables are made from.
+"""Records of runs: the small files that all tables are made from.
 
 data/copy-ntm-ff-0/
   config.json       the settings
@@ -8,23 +8,21 @@ data/copy-ntm-ff-0/
 """
 
 import csv
-import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ntm.common.files import write_atomically
 from ntm.paper.experiment import Case
 from ntm.report.measure import WEIGHTS, Json
 from ntm.runs import Run, RunError, Settings, read_metrics
 from ntm.runs.metrics import merged
+from ntm.trace import Array
 
 FORMAT = 1
-Array = NDArray[np.floating[Any]]
 FINENESS = 50
 """Neighbouring points of a thinned curve are at least their position / FINENESS apart."""
 
@@ -116,9 +114,9 @@ def store_run(run: Run, folder: Path) -> None:
     write_atomically(folder / "curve.csv", _csv(thinned(read_metrics(run.metrics))))
 
 
-def store_measured(file: Path, key: Json, measured: Json) -> None:
-    """Write what was measured, with the key that says whether it is up to date."""
-    data = {"format": FORMAT, "key": key, **measured}
+def store_json(file: Path, facts: Json) -> None:
+    """Write facts, such as what was measured and the key that says whether it is up to date."""
+    data = {"format": FORMAT, **facts}
     write_atomically(file, json.dumps(data, indent=1).encode() + b"\n")
 
 
@@ -128,7 +126,7 @@ def is_up_to_date(file: Path, key: Json) -> bool:
 
 
 def read_records(data: Path) -> list[Record]:
-    """The records in a folder, by name; one without an evaluation is not complete and left out."""
+    """The records in a folder, by name; one without an evaluation is incomplete and left out."""
     folders = sorted(file.parent for file in data.glob("*/evaluation.json"))
     return [_read_record(folder) for folder in folders]
 
@@ -157,12 +155,9 @@ def _json(file: Path) -> Json:
 
 
 def _csv(curve: LearningCurve) -> bytes:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("sequences", "bits", "seconds"))
-    for sequences, bits, seconds in zip(curve.sequences, curve.bits, curve.seconds, strict=True):
-        writer.writerow((int(sequences), f"{bits:.6g}", f"{seconds:.2f}"))
-    return text.getvalue().encode()
+    rows = zip(curve.sequences, curve.bits, curve.seconds, strict=True)
+    lines = [f"{int(sequences)},{bits:.6g},{seconds:.2f}" for sequences, bits, seconds in rows]
+    return "\n".join([",".join(curve._fields), *lines, ""]).encode()
 
 
 def _read_curve(file: Path) -> LearningCurve:

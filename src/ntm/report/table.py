@@ -1,4 +1,4 @@
-"""A table of text: aligned, on a terminal, as Markdown and as HTML.
+"""A table of text: as aligned columns, on a terminal, as Markdown and as HTML.
 
 In a cell of a document, `code` stands between backticks.
 """
@@ -7,7 +7,7 @@ import html
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TextIO
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,22 @@ class Table:
         lines = ["  ".join(map(self._padded, columns, row, widths)).rstrip() for row in rows]
         return "\n".join(part for part in (self.title, *lines, self.note) if part)
 
-    def as_rich(self) -> Any:
-        """For a terminal; headings break after a comma."""
+    def print(self, stream: TextIO) -> None:
+        """For a person: fitted to a terminal; elsewhere as text, whose lines are never cut."""
+        if not stream.isatty():
+            print(self.as_text(), file=stream)
+            return
+        from rich.console import Console
+
+        Console(file=stream, highlight=False, markup=False).print(self._as_rich())
+
+    def _as_rich(self) -> Any:
+        """Headings break after a comma."""
         from rich.box import SIMPLE
         from rich.table import Table as RichTable
 
-        table = RichTable(box=SIMPLE)
+        look = {"title_justify": "left", "title_style": "bold"}
+        table = RichTable(box=SIMPLE, title=self.title or None, **look)  # type: ignore[arg-type]
         for number, name in enumerate(self.header):
             heading = name.replace(", ", "\n")
             table.add_column(heading, justify="left" if self._is_text(number) else "right")

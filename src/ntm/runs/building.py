@@ -35,9 +35,9 @@ def build_here(settings: Settings) -> Model:
 
 
 def bound_backward(model: Model, settings: Settings, sequences: int) -> None:
-    """Bound what flows back through a model after so many sequences of its run."""
+    """Set the bound on a model's backward pass that holds after so many sequences."""
     limit = settings.optimiser.backward_clip_after(sequences)
-    # The loss is the mean over the batch: each sequence's own gradients are that much smaller.
+    # The loss is the mean over the batch, which divides each sequence's gradients by its size.
     per_sequence = None if limit is None else limit / settings.training.batch_size
     settings.family.bound_backward(model, per_sequence)
 

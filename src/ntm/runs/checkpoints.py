@@ -1,4 +1,4 @@
-"""Everything to go on bit for bit: tensors in safetensors, the rest in JSON, never pickle.
+"""Checkpoints, to resume bit for bit: tensors in safetensors, the rest in JSON, never pickle.
 
     checkpoint/
       00000007.safetensors    tensors by name
@@ -29,7 +29,7 @@ _KEPT = 2
 
 
 class Checkpoint(NamedTuple):
-    """What a run needs to go on."""
+    """What a run needs to resume."""
 
     tensors: dict[str, Tensor]
     values: dict[str, Any]
@@ -55,8 +55,8 @@ def save(folder: Path, tensors: Mapping[str, Tensor], values: Mapping[str, Any])
 def load_newest(folder: Path) -> tuple[Checkpoint | None, list[str]]:
     """The newest checkpoint that is whole, and a sentence for each newer one that is not.
 
-    What could not be read is removed, so that it never counts as one of the two that are kept. A
-    folder without checkpoints gives None; one with none that is whole is an error.
+    Unreadable ones are removed, so that they do not count among the two that are kept. A folder
+    without checkpoints gives None; one in which all are damaged is an error.
     """
     problems: list[str] = []
     remove_leftovers(folder)
@@ -109,7 +109,7 @@ def _digest(record: Mapping[str, Any], content: bytes) -> str:
 
 
 def _numbers(folder: Path) -> list[int]:
-    """Checkpoints that were completed, whatever became of them since; oldest first."""
+    """Checkpoints that were completed, even if damaged since; oldest first."""
     return sorted(int(path.stem) for path in folder.glob("*.json") if path.stem.isdecimal())
 
 
@@ -160,5 +160,5 @@ def restore(
 
 
 def under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors whose names begin so, by the rest of their names."""
+    """The tensors whose names have this prefix, by the rest of the name."""
     return {name.removeprefix(prefix): t for name, t in tensors.items() if name.startswith(prefix)}

@@ -4,7 +4,7 @@
     metrics.jsonl       {"sequences": 1000, "bits": 12.3, "seconds": 4.5, ...} per report
     model.safetensors   the newest weights
     best.safetensors    the weights with the lowest validation cost
-    checkpoint/         everything to go on bit for bit
+    checkpoint/         everything needed to resume bit for bit
     tensorboard/        event files, where tensorboard is installed
 
 Every file is replaced whole or not at all.
@@ -63,7 +63,7 @@ class Run:
         return (Path(path) / "config.json").exists()
 
     def change_settings(self, settings: Settings) -> None:
-        """Replace the settings, say to train for longer."""
+        """Replace the settings, for example to train for longer."""
         if settings == self.settings:
             return
         _write_settings(self.path / "config.json", settings)
@@ -104,13 +104,13 @@ class Run:
         return model, {"weights": weights, **facts}
 
     def locked(self) -> AbstractContextManager[None]:
-        """Hold the folder for this process, where the system has file locks."""
+        """Lock the folder for this process, where the system has file locks."""
         return locked(self.path)
 
 
 @contextmanager
 def locked(path: str | Path) -> Iterator[None]:
-    """Hold the folder of a run, which is made if need be, for this process."""
+    """Lock the folder of a run for this process; it is made if it does not exist."""
     path = Path(path)
     path.mkdir(parents=True, exist_ok=True)
     try:
@@ -129,7 +129,7 @@ def locked(path: str | Path) -> Iterator[None]:
 
 def _require_own_weights(tensors: dict[str, torch.Tensor], settings: Settings) -> None:
     family = settings.family
-    if source_of(family) is None:  # who brings code is trusted with sizes as well
+    if source_of(family) is None:  # code from outside is trusted with sizes as well
         build = partial(family.build, settings.model, settings.initialisation, "auto")
         require_fitting(tensors, settings.model, build)
 
@@ -144,7 +144,7 @@ _MAY_CHANGE = {
 
 
 def open_run(path: str | Path, settings: Settings, resume: bool) -> Run:
-    """The folder of a run: a new one or, if it is to be resumed and exists, the old one.
+    """The folder of a run: a new one or, on resume, the existing one.
 
     A run is resumed with the settings it began with, but it may be made longer.
     """
@@ -162,7 +162,7 @@ def open_run(path: str | Path, settings: Settings, resume: bool) -> Run:
 
 
 def require_folder(path: Path) -> None:
-    """Refuse what is not there, and what is a file."""
+    """Refuse a path that does not exist or is a file."""
     if not path.is_dir():
         raise FolderError(
             f"{path} is not a folder." if path.exists() else f"There is no folder {path}."

@@ -1,11 +1,8 @@
-"""The learning curve on disk: metrics.jsonl, and TensorBoard events where that is installed."""
+"""The learning curve on disk: metrics.jsonl."""
 
-import json
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ntm.common.files import write_atomically
 from ntm.runs.errors import RunError
 from ntm.runs.facts import Facts, parse_facts
 
@@ -13,11 +10,11 @@ Line = Facts
 
 
 def read_metrics(path: str | Path) -> list[Line]:
-    """The lines of a metrics.jsonl; a last line that is torn, as after a crash, is left out."""
+    """The lines of a metrics.jsonl; an incomplete last line, as after a crash, is left out."""
     path = Path(path)
     if not path.exists():
         return []
-    *whole, _torn = path.read_bytes().split(b"\n")
+    *whole, _incomplete = path.read_bytes().split(b"\n")
     return [_line(path, number, text) for number, text in enumerate(whole, 1)]
 
 
@@ -30,7 +27,7 @@ def _line(path: Path, number: int, text: bytes) -> Line:
 
 
 def chosen_start(lines: Sequence[Line], trial: int) -> list[Line]:
-    """The lines of a metrics.jsonl that are of the start which went on, over its own sequences.
+    """The lines of a metrics.jsonl that belong to the chosen start, over its own sequences.
 
     trial: the sequences of a trial.
     """
@@ -44,33 +41,6 @@ def chosen_start(lines: Sequence[Line], trial: int) -> list[Line]:
 
     own = (line for line in lines if line["start"] == start)
     return [{**line, "sequences": line["sequences"] - others(line)} for line in own]
-
-
-class Metrics:
-    """The metrics.jsonl of a run that goes on after `sequences`; later lines are cut off."""
-
-    def __init__(self, path: Path, sequences: int) -> None:
-        kept = [line for line in read_metrics(path) if line["sequences"] <= sequences]
-        write_atomically(path, b"".join(_encoded(line) for line in kept))
-        self._file = path.open("ab", buffering=0)
-
-    def write(self, line: Line) -> None:
-        """Append one line, all of it: a disk that is nearly full takes a part."""
-        rest = memoryview(_encoded(line))
-        while rest:
-            rest = rest[self._file.write(rest) :]
-
-    def sync(self) -> None:
-        """Make all lines durable: a checkpoint must not be newer than its curve."""
-        os.fsync(self._file.fileno())
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
-
-def _encoded(line: Line) -> bytes:
-    return json.dumps(line).encode() + b"\n"
 
 
 def merged(

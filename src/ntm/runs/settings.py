@@ -27,7 +27,7 @@ _SOURCE = "from"
 
 @dataclass(frozen=True)
 class _Checked:
-    """Values are held against what their fields declare."""
+    """Checks its values against what their fields declare."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -68,14 +68,14 @@ class OptimiserSettings(_Checked):
         return float(self.learning_rate * 0.5**halvings)
 
     def backward_clip_after(self, sequences: int) -> float | None:
-        """The bound on what flows back after so many sequences."""
+        """The bound on the backward pass after so many sequences."""
         until = self.backward_clip_until
         return self.backward_clip if until is None or sequences < until else None
 
 
 @dataclass(frozen=True)
 class TrainingSettings(_Checked):
-    """How long, in what portions and how closely watched."""
+    """How long, in what batches, and how often to report, validate and save."""
 
     sequences: int = setting(
         1_000_000, "sequences to train on, rounded up to whole batches", at_least=1
@@ -105,11 +105,11 @@ class TrainingSettings(_Checked):
         "at these values, beyond what is trained on; nothing adds none",
     )
     starts: int = setting(
-        1, "initialisations to try: each has a trial, and the best goes on", at_least=1
+        1, "initialisations to try: each has a trial, and the best continues", at_least=1
     )
     trial_sequences: int = setting(10_000, "sequences of a trial", at_least=1)
     enough_bits: float = setting(
-        0.0, "a start whose validation is below this goes on at once", at_least=0
+        0.0, "a start whose validation cost is below this continues at once", at_least=0
     )
     average_share: float = setting(
         0.0,
@@ -149,7 +149,7 @@ class TrainingSettings(_Checked):
 
 
 def beyond_task(task: Task, at: str) -> Task | None:
-    """The task at a place beyond the range it is trained on, such as `length=60`; None for none."""
+    """The task at a size beyond its trained range, such as `length=60`; None if `at` is empty."""
     if not at:
         return None
     pairs = [pair.partition("=") for pair in at.replace(" ", "").split(",")]
@@ -207,7 +207,7 @@ class Settings:
         return Settings(task, model, **others)
 
     def with_text(self, texts: Mapping[str, str]) -> "Settings":
-        """The same with some settings typed anew: `{"section.key": "value"}`."""
+        """The same with some settings as text: `{"section.key": "value"}`."""
         sections: dict[str, dict[str, Any]] = {}
         for key, text in texts.items():
             section, name = self._named(key)

@@ -1,12 +1,12 @@
-"""The training data as a function of a seed and a number: a run can stop and go on anywhere.
+"""The training data as a function of a seed and a number, so that a run can resume anywhere.
 
 A stream is cut into blocks. Block k is sampled by a fresh generator whose seed is
 
     mix(start + k)      start = the first four bytes of blake2b("<stream> <seed>"), a 32-bit number
 
 where the sum is modulo 2^32 and mix is the finaliser of MurmurHash3, a bijection: torch's CPU
-generator keeps 32 bits of a seed, and no two blocks of a run share theirs. Nothing else is random
-in training, so the number of sequences seen is all that there is to remember.
+generator keeps 32 bits of a seed, and no two blocks of a run share one. Nothing else is random in
+training, so the number of sequences seen is the whole random state.
 """
 
 import hashlib
@@ -59,7 +59,7 @@ class Stream:
         self.block_size = batch_size * max(batches, _BUCKETS if bucketed else 1)
 
     def block(self, number: int) -> Batch:
-        """Block `number`, the same whenever it is asked for."""
+        """Block `number`, always the same."""
         generator = block_generator(self.name, self.seed, number)
         batch = self.task.sample(self.block_size, generator)
         if self.bucketed:

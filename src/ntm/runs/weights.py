@@ -1,7 +1,7 @@
-"""Weights in a safetensors file, which may come from anybody.
+"""Weights in a safetensors file, which may come from an untrusted source.
 
-Nothing is built from a config before its sizes are known to be those of the weights: what a file
-holds bounds the memory that it can take.
+The sizes of a config are compared with the weights before anything is built from it, so a file
+cannot make the program allocate much more memory than the file itself holds.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from ntm.runs.facts import Facts, parse_facts
 
 Weights = dict[str, Tensor]
 
-# Floating-point numbers of four bits have that kind as well, and hardly an operation.
+# Not every floating-point dtype: those of four bits support hardly any operation.
 _DTYPES = {torch.float16, torch.bfloat16, torch.float32, torch.float64}
 
 

@@ -1,4 +1,4 @@
-"""Run jobs, on this machine or on a Ray cluster, and tell how they ended."""
+"""Run jobs on this machine or on a Ray cluster."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, Self
@@ -24,11 +24,11 @@ def execute(
     ray: the address of a Ray cluster, or "auto" for the one that this machine belongs to.
     on_event: called about once a second, and at the end, with where every job stands.
 
-    A run that is finished is taken as it is, one that was begun is gone on with. A folder that
-    holds another run is a FolderError before anything has begun. What fails does not stop the
-    others. A worker that is killed costs the work since its run's last checkpoint, which another
-    one goes on from. SIGINT and SIGTERM end all runs with a checkpoint; they count as interrupted,
-    and the same call goes on with them.
+    A finished run is kept as it is; an unfinished one is resumed. A folder that holds another run
+    is a FolderError before anything has begun. A failed job does not stop the others. A killed
+    worker costs the work since its run's last checkpoint, from which another worker resumes. SIGINT
+    and SIGTERM end all runs with a checkpoint; they count as interrupted, and the same call resumes
+    them.
     """
     if workers is not None and workers < 1:
         raise ValueError(f"workers is {workers}; it takes at least 1.")
@@ -58,7 +58,7 @@ class Executor(Protocol):
         """Ask all runs to end with a checkpoint; may be called by a signal handler."""
 
     def advance(self, seconds: float) -> bool:
-        """Let jobs run until one ends, for at most that long; False once there is nothing to do."""
+        """Let jobs run until one ends, for at most that long; False once all have ended."""
 
 
 def _executor(board: Board, workers: int | None, ray: str | None) -> Executor:

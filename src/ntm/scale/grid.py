@@ -13,8 +13,8 @@
     [training.repeat-copy]
     sequences = 50_000
 
-A table is a section of the settings; a table within it, named after a task or a model, holds for
-that one alone. What stands in a list is part of the folders' names, so that a list can grow later.
+A table is a section of the settings; a table within it, named after a task or a model, applies to
+that one only. Values from lists are part of the folders' names, so that a list can grow later.
 """
 
 import itertools
@@ -40,8 +40,8 @@ _LISTS = {"tasks": None, "models": [next(iter(MODELS))], "seeds": [1]}
 def read_grid(file: str | Path, folder: str | Path) -> list[Job]:
     """The jobs of a TOML file, each in a folder of its own below `folder`.
 
-    A key that does not exist, a value that cannot be, an empty list or a run that comes up twice is
-    a ValueError whose sentence names it.
+    An unknown key, an impossible value, an empty list or a run that occurs twice is a ValueError
+    that names it.
     """
     try:
         data = tomllib.loads(Path(file).read_text(encoding="utf-8"))
@@ -141,7 +141,7 @@ def _choices(base: Settings, key: str, value: Any) -> list[Setting]:
     except ValueError as error:
         raise ValueError(f"{base.task.name} with {base.model_name}: {error}") from error
     if key == "training.seed":
-        raise ValueError("training.seed is what seeds = [1, 2, 3] at the top of the file is for.")
+        raise ValueError("Instead of training.seed, give seeds = [1, 2, 3] at the top of the file.")
     # For a setting that is itself several numbers, such as model.shifts, [-1, 0, 1] is one value.
     several = isinstance(getattr(owner, name), tuple)
     listed = isinstance(value, list) and not (several and not _is_nested(value))
@@ -160,7 +160,7 @@ def _runs(
     """The folder names and settings of one task and model, for one seed."""
     base = settings_for(*pair)
     for combination in grid:
-        # Written down, because sums of floating-point numbers depend on the threads that make them.
+        # Set explicitly: floating-point sums depend on the number of threads.
         texts = {"training.threads": "1", "training.seed": str(seed)}
         texts |= {setting.key: setting.text for setting in combination}
         axes = [
@@ -184,5 +184,5 @@ def _require_different(jobs: Sequence[Job]) -> None:
         if (other := seen.setdefault(job.settings, job.name)) != job.name:
             raise ValueError(f"{other} and {job.name} are the same run; list each value once.")
     if len(seen) < len(jobs):
-        raise ValueError("The same run comes up twice; list each task, model, seed and value once.")
+        raise ValueError("The same run occurs twice; list each task, model, seed and value once.")
     require_own_folders(jobs)

@@ -1,4 +1,4 @@
-"""A job: the settings and the folder of a run that is wanted, where it stands, how it ended."""
+"""A job: the settings and the folder of a run, where it stands and how it ended."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,6 @@ from ntm.runs.folder import open_run
 from ntm.runs.weights import read_facts
 from ntm.training.progress import Status
 
-Ended = Literal["finished", "failed", "interrupted"]
 State = Literal["waiting", "running", "finished", "failed", "interrupted"]
 
 
@@ -23,53 +22,20 @@ class Job:
 
     @property
     def name(self) -> str:
-        """What to call it: the name of its folder."""
+        """The name of its folder."""
         return self.folder.name
 
     @property
     def sequences(self) -> int:
-        """Sequences to train on, in whole batches; if it has trials, at most so many."""
+        """Sequences to train on, in whole batches; an upper bound if it has trials."""
         return self.settings.training.most_sequences
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """How a job ended."""
-
-    job: Job
-    state: Ended
-    """finished, failed, or interrupted: stopped in good order, and to be gone on with."""
-    reason: str | None
-    """Why it did not finish, as a sentence; None if it did."""
-    sequences: int
-    """Sequences trained on."""
-    bits: float | None
-    """Mean cost per sequence in the last report."""
-    best_bits: float | None
-    """The lowest validation cost."""
-    seconds: float
-    """Time spent training, over all processes that had a part in the run."""
-
-    def to_json(self) -> dict[str, Any]:
-        """The outcome as plain data."""
-        settings = self.job.settings
-        return {
-            "folder": str(self.job.folder),
-            "task": settings.task.name,
-            "model": settings.model_name,
-            "seed": settings.training.seed,
-            "state": self.state,
-            "reason": self.reason,
-            "sequences": self.sequences,
-            "bits": self.bits,
-            "best_bits": self.best_bits,
-            "seconds": self.seconds,
-        }
-
-
 Facts = Mapping[str, Any]
-"""What an `Outcome` says of its job as plain data, at least `state` and `reason`."""
+"""What a worker says of a job that has ended: fields of `Standing`, at least state and reason."""
 
+RESULTS = ("sequences", "bits", "best_bits", "seconds")
+"""What a run reports at its end; fields of `Standing` and of `ntm.training.Result`."""
 INTERRUPTED: Facts = {"state": "interrupted", "reason": "Interrupted."}
 
 
@@ -80,45 +46,66 @@ def failure(reason: str) -> Facts:
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a job stands while others go on."""
+    """Where a job stands and, in the end, its outcome."""
 
     job: Job
     state: State = "waiting"
+    """An interrupted job stopped cleanly; it can be resumed."""
     sequences: int = 0
     """Sequences trained on so far, of `job.sequences`."""
     bits: float | None = None
-    """Mean cost per sequence lately; None before there is any."""
+    """Mean cost per sequence in the last report; None before there is one."""
     speed: float = 0.0
-    """Sequences per second, lately; 0 unless it is running."""
+    """Current sequences per second; 0 unless it is running."""
     reason: str | None = None
-    """Why it failed or was interrupted, or that it has been started again."""
+    """Why it failed, was interrupted or was started again, as a sentence."""
+    best_bits: float | None = None
+    """The lowest validation cost, known once the job has ended."""
+    seconds: float = 0.0
+    """Training time over all processes of the run, known once the job has ended."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether this is its outcome."""
+        return self.state not in {"waiting", "running"}
+
+    def to_json(self) -> dict[str, Any]:
+        """The outcome as plain data."""
+        settings = self.job.settings
+        names = {"task": settings.task.name, "model": settings.model_name}
+        run = {"folder": str(self.job.folder), **names, "seed": settings.training.seed}
+        known = ("state", "reason", *RESULTS)
+        return run | {name: getattr(self, name) for name in known}
+
+
+Outcome = Standing
+"""Of a job that has ended: finished, failed or interrupted."""
 
 
 class Board:
-    """Where all jobs stand. Executors write on it, callers read it.
+    """Where all jobs stand. Executors write to it, callers read it.
 
-    Making one reads the folders of the jobs: what is finished is taken as it is, and a folder that
+    Making one reads the folders of the jobs: a finished run is kept as it is, and a folder that
     holds another run is an error before anything has begun.
     """
 
     def __init__(self, jobs: Sequence[Job]) -> None:
         require_own_folders(jobs)
         self.standings = [Standing(job) for job in jobs]
-        self._outcomes: dict[int, Outcome] = {}
         for number, job in enumerate(jobs):
             self._read_folder(number, job)
 
     @property
     def open(self) -> list[int]:
         """The numbers of the jobs that have not ended."""
-        return [n for n in range(len(self.standings)) if n not in self._outcomes]
+        return [number for number, now in enumerate(self.standings) if not now.ended]
 
     @property
     def outcomes(self) -> list[Outcome]:
-        """How the jobs ended, in their order; those that were never begun count as interrupted."""
+        """How the jobs ended, in their order; those that never began count as interrupted."""
         for number in self.open:
             self.settle(number, INTERRUPTED)
-        return [self._outcomes[number] for number in range(len(self.standings))]
+        return self.standings
 
     def job(self, number: int) -> Job:
         """The job of that number."""
@@ -126,27 +113,21 @@ class Board:
 
     def begin(self, number: int, reason: str | None = None) -> None:
         """A job has been given to a worker, again if there is a reason."""
-        self.standings[number] = replace(self.standings[number], state="running", reason=reason)
+        self._change(number, state="running", reason=reason)
 
     def update(self, number: int, status: Status) -> None:
-        """A running job has come further."""
-        self.standings[number] = replace(
-            self.standings[number],
-            state="running",
-            sequences=status.sequences,
-            bits=status.bits,
-            speed=status.speed,
-        )
+        """A running job has progressed."""
+        known = {"sequences": status.sequences, "bits": status.bits, "speed": status.speed}
+        self._change(number, state="running", **known)
 
     def settle(self, number: int, facts: Facts) -> None:
-        """A job has ended; what the facts leave open is as it stands."""
+        """A job has ended; what the facts leave open stays as it stands."""
+        self._change(number, speed=0.0, **facts)
+
+    def _change(self, number: int, **facts: Any) -> None:
         now = self.standings[number]
-        known = {"sequences": now.sequences, "bits": now.bits, "best_bits": None, "seconds": 0.0}
-        outcome = Outcome(now.job, **{**known, **facts})
-        self._outcomes[number] = outcome
-        self.standings[number] = Standing(
-            outcome.job, outcome.state, outcome.sequences, outcome.bits, 0.0, outcome.reason
-        )
+        if not now.ended:  # a node that was taken for dead may still report
+            self.standings[number] = replace(now, **facts)
 
     def _read_folder(self, number: int, job: Job) -> None:
         if not Run.exists(job.folder):
@@ -161,7 +142,7 @@ class Board:
             )
         lines = [line for line in read_metrics(run.metrics) if line["sequences"] <= trained]
         last = lines[-1] if lines else {}
-        self.standings[number] = Standing(job, "waiting", trained, last.get("bits"))
+        self._change(number, sequences=trained, bits=last.get("bits"))
         wanted = job.settings.training.sequences
         finished = facts.get("of_this_start", 0) >= wanted or trained == job.sequences
         if finished or _is_solved(job.settings, trained, lines):
@@ -171,8 +152,7 @@ class Board:
                 if "validation_bits" in line
             ]
             best, seconds = min(validations, default=None), last.get("seconds", 0.0)
-            facts = {"state": "finished", "reason": None, "best_bits": best, "seconds": seconds}
-            self.settle(number, facts)
+            self._change(number, state="finished", best_bits=best, seconds=seconds)
 
 
 def require_own_folders(jobs: Iterable[Job]) -> None:
@@ -186,7 +166,7 @@ def require_own_folders(jobs: Iterable[Job]) -> None:
 
 
 def _newest_weights(run: Run) -> Facts:
-    """What is known of the newest weights of a run; nothing before there are any."""
+    """What is known about the newest weights of a run; empty before there are any."""
     file = run.weights_file("latest")
     if not file.exists():
         return {}

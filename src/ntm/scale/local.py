@@ -1,4 +1,4 @@
-"""Jobs on this machine: worker processes, each on one thread, that may be killed at any moment."""
+"""Jobs on this machine: worker processes, each on one thread, that may be killed at any time."""
 
 import json
 import os
@@ -20,7 +20,7 @@ RETRIES = 3
 
 
 class LocalExecutor:
-    """Runs the open jobs of a board in worker processes, and starts again what was killed.
+    """Runs the open jobs of a board in worker processes, and restarts those that were killed.
 
     workers: how many at a time; None for one per core that this process may use.
     """
@@ -52,7 +52,7 @@ class LocalExecutor:
             thread.join()
 
     def stop(self) -> None:
-        """Ask all runs to end with a checkpoint; `advance` sees to it."""
+        """Ask all runs to end with a checkpoint; `advance` does it."""
         self._stopping.set()
         self._turn.set()
 
@@ -77,14 +77,14 @@ class LocalExecutor:
         self._turn.set()
 
     def _train(self, worker: "Worker", number: int) -> Facts:
-        """Train a job to its end, in as many processes as it takes, within reason."""
+        """Train a job to its end, in a new process whenever one is killed, up to RETRIES times."""
         board, reason = self._board, None
         for _attempt in range(1 + RETRIES):
             board.begin(number, reason)
             try:
                 return worker.train(board.job(number), partial(board.update, number))
             except WorkerKilledError as error:
-                reason = f"Going on from its checkpoint: {error}"
+                reason = f"Resumed from its checkpoint: {error}"
             except WorkerError as error:
                 return failure(str(error))
             if self._stopping.is_set():
@@ -93,7 +93,7 @@ class LocalExecutor:
 
 
 def default_workers(board: Board) -> int:
-    """As many as the cores have room for, at the threads that the jobs want."""
+    """As many as fit on the cores, given the threads of the jobs."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     threads = max((board.job(n).settings.training.threads for n in board.open), default=1)
     return max(1, (cores or 1) // max(1, threads))
@@ -139,7 +139,7 @@ class Worker:
         raise self._death(process)
 
     def stop(self) -> None:
-        """Ask the process to save and end, once; what is not yet running will not be started."""
+        """Ask the process to save and exit, once; one that is not running will not be started."""
         with self._lock:
             if not self._stopped and self._process is not None:
                 self._process.terminate()
@@ -154,7 +154,7 @@ class Worker:
             return self._process
 
     def _started(self) -> "subprocess.Popen[str]":
-        # A session of its own: Ctrl-C reaches the sweep alone, which then asks its workers to stop.
+        # In its own session: Ctrl-C reaches only the sweep, which then asks its workers to stop.
         return subprocess.Popen(
             [sys.executable, "-m", "ntm.scale.worker"],
             stdin=subprocess.PIPE,

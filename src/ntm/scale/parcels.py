@@ -1,4 +1,4 @@
-"""A run folder as bytes, to go from one machine to another."""
+"""A run folder as bytes, to be sent from one machine to another."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ Parcel = dict[str, bytes]
 
 
 def pack(folder: Path) -> Parcel:
-    """All that a run has written, without locks and half-written files."""
+    """All files of a run, without locks and temporary files."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
@@ -19,10 +19,10 @@ def pack(folder: Path) -> Parcel:
 
 
 def unpack(parcel: Parcel, folder: Path) -> None:
-    """Bring a folder to the state of the parcel, so that it can be resumed at any moment between.
+    """Bring a folder to the state of the parcel; if this is interrupted, it can still be resumed.
 
-    A checkpoint exists once its JSON does: those come last, and only then is removed what the
-    parcel does not have.
+    A checkpoint exists once its JSON does: those are written last, and only then are checkpoints
+    removed that the parcel does not have.
     """
     for name in sorted(parcel, key=_is_record):
         path = folder / name

@@ -1,10 +1,10 @@
-"""Jobs on a Ray cluster: tasks that ship their checkpoints home.
+"""Jobs on a Ray cluster: tasks that send their checkpoints back.
 
-A task trains in a scratch folder of whatever node it is on. Whenever it has saved, it ships the
-files to the ledger, an actor on the node of the sweep, and the sweep writes them into the run's
-folder. When a worker or a node dies, Ray starts its tasks again elsewhere, and they go on from what
-they had shipped. No file system is shared, and the run folders can be resumed, with Ray or without,
-whatever becomes of the cluster.
+A task trains in a scratch folder on its node. After each checkpoint it sends the files to the
+ledger, an actor on the node of the sweep, and the sweep writes them into the run's folder. When a
+worker or a node dies, Ray restarts its tasks elsewhere, and they resume from what they had sent.
+No file system is shared, and the run folders can be resumed with or without Ray, even if the
+cluster is lost.
 """
 
 import logging
@@ -22,23 +22,23 @@ from ntm.runs import RunError
 from ntm.scale.jobs import INTERRUPTED, Board, Facts, failure
 from ntm.scale.parcels import Parcel, newest_record, pack, unpack
 from ntm.scale.worker import request_for, train_request
-from ntm.training.progress import Silent, Status
+from ntm.training.progress import Progress, Status
 
 RETRIES = 3
-_REPORTS = 500  # in a second, of all tasks together: what one Python process answers at leisure
+_REPORTS = 500  # per second from all tasks together: what one Python process can easily answer
 
 
 class News(NamedTuple):
-    """What tasks have told since the ledger was last asked, by the number of the job."""
+    """What tasks have reported since the last request, by the number of the job."""
 
     starts: dict[int, int]
-    """How often a task has begun."""
+    """How often the task has started."""
     statuses: dict[int, Status]
     parcels: dict[int, Parcel]
 
 
 class Ledger:
-    """The newest parcel of every run, and what is new since the sweep last asked."""
+    """The newest parcel of every run, and what is new since the sweep's last request."""
 
     def __init__(self) -> None:
         self._parcels: dict[int, Parcel] = {}
@@ -47,19 +47,19 @@ class Ledger:
         self._news = News({}, {}, {})
 
     def keep(self, number: int, parcel: Parcel) -> None:
-        """What the task is to go on from."""
+        """Store what the task resumes from."""
         self._parcels[number] = parcel
 
     def begin(self, number: int) -> Parcel | None:
-        """A task has begun, perhaps again; what it goes on from."""
+        """A task has started, perhaps again; returns what it resumes from."""
         self._starts[number] = self._starts.get(number, 0) + 1
         self._news.starts[number] = self._starts[number]
         return self._parcels.get(number)
 
     def report(self, number: int, status: Status, parcel: Parcel | None) -> None:
-        """A task has come further, and may have saved."""
+        """A task has progressed, and may have saved."""
         self._news.statuses[number] = status
-        # A node that was taken for dead may still send what its successor is already beyond.
+        # A node that was taken for dead may still send an older state than its successor has.
         if parcel is not None and status.sequences >= self._sequences.get(number, 0):
             self._sequences[number] = status.sequences
             self._parcels[number] = self._news.parcels[number] = parcel
@@ -70,7 +70,7 @@ class Ledger:
         return news
 
     def forget(self, number: int) -> None:
-        """A run has ended and is at home."""
+        """A run has ended and its folder is complete."""
         self._parcels.pop(number, None)
 
 
@@ -81,40 +81,28 @@ def train_on_node(
 
     interval: seconds between two reports to the ledger.
     """
-    with tempfile.TemporaryDirectory(prefix="ntm-") as scratch, Line() as line:
+    with tempfile.TemporaryDirectory(prefix="ntm-") as scratch, ThreadPoolExecutor(1) as thread:
         folder = Path(scratch) / "run"
-        unpack(line.call(ledger.begin, number).result() or {}, folder)
-        report = partial(line.call, ledger.report, number)
+        unpack(_call(thread, ledger.begin, number).result() or {}, folder)
+        report = partial(_call, thread, ledger.report, number)
         shipping = _Shipping(report, folder, interval)
         facts = train_request(request | {"folder": str(folder)}, shipping)
         reason = facts["reason"] and facts["reason"].replace(str(folder), request["folder"])
         return {**facts, "reason": reason}, pack(folder)
 
 
-class Line:
-    """Calls of an actor from a thread of their own, one after the other.
+def _call(thread: ThreadPoolExecutor, method: Any, *arguments: Any) -> Future[Any]:
+    """Call a method of an actor from a thread.
 
     When the main thread of a task waits for an answer, Ray gives its core to another task.
     """
+    import ray
 
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(max_workers=1)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._thread.shutdown()
-
-    def call(self, method: Any, *arguments: Any) -> Future[Any]:
-        """Call a method of an actor; its answer will be in the future."""
-        import ray
-
-        return self._thread.submit(lambda: ray.get(method.remote(*arguments)))
+    return thread.submit(lambda: ray.get(method.remote(*arguments)))
 
 
-class _Shipping(Silent):
-    """Progress that goes to the ledger, with the folder whenever there is a new checkpoint."""
+class _Shipping(Progress):
+    """Reports progress to the ledger, with the folder whenever there is a new checkpoint."""
 
     def __init__(
         self,
@@ -127,7 +115,7 @@ class _Shipping(Silent):
         self._sent: Future[Any] | None = None
 
     def update(self, status: Status) -> None:
-        """Tell where the run stands, once what was told before has arrived."""
+        """Report where the run stands, once the previous report has arrived."""
         if self._sent is not None:
             self._sent.result()
         newest = newest_record(self._folder)
@@ -163,7 +151,7 @@ class RayExecutor:
             self._ray.shutdown()
 
     def stop(self) -> None:
-        """Ask all runs to end with a checkpoint; `advance` sees to it."""
+        """Ask all runs to end with a checkpoint; `advance` does it."""
         self._stopping.set()
 
     def advance(self, seconds: float) -> bool:
@@ -172,12 +160,12 @@ class RayExecutor:
             self._cancel()
         ended, _ = self._ray.wait(list(self._numbers), timeout=seconds)
         try:
-            # Before the tasks that have ended: their last parcel must not give way to an older one.
+            # Before the tasks that have ended: an older parcel must not replace their last one.
             self._hear(self._ray.get(self._ledger.news.remote()))
         except self._ray.exceptions.RayError as error:
             raise RunError(
                 f"The Ray cluster is lost ({_first_line(error)}); "
-                f"the same command goes on from the checkpoints that came home."
+                f"the same command resumes from the checkpoints that have arrived."
             ) from error
         for reference in ended:
             self._settle(self._numbers.pop(reference), reference)
@@ -206,7 +194,7 @@ class RayExecutor:
         self._numbers[task.remote(self._ledger, number, request_for(job), interval)] = number
 
     def _cancel(self) -> None:
-        """Take back what is waiting, and interrupt what runs as Ctrl-C would."""
+        """Withdraw waiting tasks, and interrupt running ones as Ctrl-C would."""
         self._cancelled = True
         for reference in self._numbers:
             self._ray.cancel(reference)
@@ -214,7 +202,7 @@ class RayExecutor:
     def _hear(self, news: News) -> None:
         board = self._board
         for number, starts in news.starts.items():
-            again = "Going on from its checkpoint: its worker or node died."
+            again = "Resumed from its checkpoint: its worker or node died."
             board.begin(number, again if starts > 1 else None)
         for number, status in news.statuses.items():
             board.update(number, status)
@@ -228,7 +216,7 @@ class RayExecutor:
         except exceptions.TaskCancelledError:
             facts = INTERRUPTED
         except exceptions.RayError as error:
-            facts = failure(f"Ray gave it up: {_first_line(error)}")
+            facts = failure(f"Ray gave up on it: {_first_line(error)}")
         else:
             unpack(parcel, board.job(number).folder)
         board.settle(number, facts)
@@ -236,7 +224,7 @@ class RayExecutor:
 
 
 def _imported() -> Any:
-    # What nodes print would tear the table apart; that one died is told by the run's standing.
+    # Output of the nodes would break the table; if one dies, the run's standing says so.
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
     try:
         import ray
@@ -263,7 +251,7 @@ def _connect(ray: Any, address: str) -> bool:
 
 
 def _knock(address: str) -> None:
-    """Fail in seconds where nobody listens; Ray itself would try for many minutes."""
+    """Fail within seconds if nothing listens; Ray itself would try for many minutes."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if colon:
         socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()

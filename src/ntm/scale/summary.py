@@ -1,12 +1,13 @@
-"""What many runs came to: the median and the range over the seeds of each setting."""
+"""The results of many runs: the median and the range over the seeds of each setting."""
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from ntm.common.text import spread
 from ntm.runs import Settings
-from ntm.scale.jobs import Ended, Outcome
+from ntm.scale.jobs import Outcome, State
 
 
 class Spread(NamedTuple):
@@ -23,8 +24,7 @@ class Spread(NamedTuple):
         return cls(statistics.median(known), min(known), max(known)) if known else None
 
     def __str__(self) -> str:
-        median, lowest, highest = (f"{x:.2f}" if x >= 1 else f"{x:.3g}" for x in self)
-        return median if self.lowest == self.highest else f"{median} ({lowest} to {highest})"
+        return spread(self, lambda value: f"{value:.2f}" if value >= 1 else f"{value:.3g}")
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Group:
             "settings": dict(self.settings),
             "seeds": len(self.outcomes),
             "finished": len(self.finished),
-            **{name: spread and spread._asdict() for name, spread in numbers.items()},
+            **{name: values and values._asdict() for name, values in numbers.items()},
         }
 
 
@@ -72,7 +72,7 @@ class Summary:
     groups: tuple[Group, ...]
     outcomes: tuple[Outcome, ...]
 
-    def ended(self, state: Ended) -> list[Outcome]:
+    def ended(self, state: State) -> list[Outcome]:
         """The runs that ended in this way."""
         return [outcome for outcome in self.outcomes if outcome.state == state]
 

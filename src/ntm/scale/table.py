@@ -1,4 +1,4 @@
-"""What a person sees while many runs go on: a live table on a terminal, lines elsewhere."""
+"""What a person sees while many runs are trained: a live table on a terminal, lines elsewhere."""
 
 import time
 from collections import Counter
@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TextIO
 
-from ntm.common.text import duration, plain
+from ntm.common.fields import as_text
+from ntm.common.text import duration
 from ntm.report.display import ProgressDisplay
+from ntm.report.table import Table
 from ntm.scale.jobs import Standing, State
-from ntm.scale.summary import Summary
+from ntm.scale.summary import Group, Summary
 
 _ORDER: tuple[State, ...] = ("running", "failed", "interrupted", "waiting", "finished")
 _COLOURS = {"running": "cyan", "failed": "red", "interrupted": "yellow", "finished": "green"}
@@ -31,18 +33,18 @@ class RunsView(AbstractContextManager["RunsView"]):
         self._display.close()
 
     def show(self, standings: Sequence[Standing]) -> None:
-        """Draw the table anew, or print what has changed."""
+        """Redraw the table, or print what has changed."""
         line = counts(standings, self._clock.left(standings))
         if not self._display.is_terminal:
             self._tell_changes(standings)
         self._display.show(lambda: line, lambda: self._table(standings, line))
 
     def _table(self, standings: Sequence[Standing], line: str) -> Any:
-        from rich.console import Group
+        from rich.console import Group as Lines
 
         rows = max(3, self._display.height - 6)
         shown = sorted(standings, key=lambda standing: _ORDER.index(standing.state))[:rows]
-        return Group(table_of_runs(shown), line)
+        return Lines(table_of_runs(shown), line)
 
     def _tell_changes(self, standings: Sequence[Standing]) -> None:
         for standing in standings:
@@ -55,10 +57,10 @@ class RunsView(AbstractContextManager["RunsView"]):
 def table_of_runs(standings: Sequence[Standing]) -> Any:
     """A table for a terminal: where each run stands."""
     from rich.progress_bar import ProgressBar
-    from rich.table import Table
+    from rich.table import Table as RichTable
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = RichTable(box=None, pad_edge=False, header_style="bold")
     for heading in ("run", "state", "", "sequences", "bits", "sequences/s"):
         right = heading in {"sequences", "bits", "sequences/s"}
         table.add_column(heading, justify="right" if right else "left", no_wrap=heading != "run")
@@ -88,20 +90,19 @@ def _bits(standing: Standing) -> str:
 
 
 class TimeLeft:
-    """How long the rest will take, by the sequences done since it was first asked."""
+    """How long the rest will take, from the sequences done since the first call."""
 
     def __init__(self) -> None:
         self._began: tuple[float, int] | None = None
 
     def left(self, standings: Sequence[Standing]) -> float:
-        """Seconds, infinite before there is anything to go by.
+        """Seconds; infinite before any sequence is done.
 
-        All sequences count the same, so a sweep over tasks of different lengths is guessed roughly.
+        All sequences count the same, so for tasks of different lengths this is a rough guess.
         """
         now = time.monotonic()
         done = sum(standing.sequences for standing in standings)
-        going = [s for s in standings if s.state in {"waiting", "running"}]
-        to_do = sum(s.job.sequences - s.sequences for s in going)
+        to_do = sum(s.job.sequences - s.sequences for s in standings if not s.ended)
         if self._began is None:
             self._began = now, done
         since, first = self._began
@@ -121,37 +122,19 @@ def counts(standings: Sequence[Standing], seconds_left: float) -> str:
 
 def print_summary(summary: Summary, stream: TextIO) -> None:
     """The median and range of every group, and what did not finish."""
-    from rich.console import Console
-    from rich.text import Text
-
-    # Without a terminal nobody wraps lines, and a long one is better than a cut one.
-    width = None if stream.isatty() else 200
-    console = Console(file=stream, highlight=False, markup=False, width=width)
-    console.print(_table_of_groups(summary))
+    header = ("task", "model", "settings", "finished", "bits at the end", "best validation")
+    rows = [_cells(group) for group in summary.groups]
+    Table("", header, rows, texts=4).print(stream)
     for outcome in summary.ended("failed"):
-        console.print(
-            Text(f"{outcome.job.name} failed", style=_COLOURS["failed"]),
-            f"at {outcome.sequences:,} sequences. {outcome.reason}",
-            soft_wrap=True,
-        )
+        at = f"{outcome.job.name} failed at {outcome.sequences:,} sequences."
+        print(at, outcome.reason, file=stream)
     if left := summary.ended("interrupted"):
         count = f"{len(left)} of {len(summary.outcomes)}"
-        console.print(f"{count} runs were interrupted; the same command goes on with them.")
+        print(f"{count} runs were interrupted; the same command resumes them.", file=stream)
 
 
-def _table_of_groups(summary: Summary) -> Any:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("task", "model", "settings", "finished"):
-        table.add_column(heading, no_wrap=heading != "settings")
-    for heading in ("bits at the end", "best validation"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for group in summary.groups:
-        settings = [f"{key.partition('.')[2]}={plain(v)}" for key, v in group.settings.items()]
-        seeds = f"{len(group.finished)} of {len(group.outcomes)}"
-        spreads = [
-            "-" if spread is None else str(spread) for spread in (group.bits, group.best_bits)
-        ]
-        table.add_row(group.task, group.model, ", ".join(settings), seeds, *spreads)
-    return table
+def _cells(group: Group) -> tuple[str, ...]:
+    settings = [f"{key.partition('.')[2]}={as_text(v)}" for key, v in group.settings.items()]
+    seeds = f"{len(group.finished)} of {len(group.outcomes)}"
+    spreads = ("-" if spread is None else str(spread) for spread in (group.bits, group.best_bits))
+    return (group.task, group.model, ", ".join(settings), seeds, *spreads)

@@ -1,8 +1,8 @@
 """A process that trains one job after another; `local` starts it as `python -m ntm.scale.worker`.
 
-Jobs come as lines of JSON on standard input, statuses and outcomes leave so on standard output.
-The end of the input ends the process, and a run that is under way with a checkpoint: workers do not
-outlive a sweep that was killed.
+Jobs arrive as lines of JSON on standard input; statuses and outcomes leave as lines of JSON on
+standard output. When the input ends, a run in progress writes a checkpoint and the process exits:
+workers do not outlive a sweep that was killed.
 """
 
 import json
@@ -20,22 +20,22 @@ from typing import IO, Any
 import torch
 
 from ntm.runs import Run, RunError, Settings
-from ntm.scale.jobs import Facts, Job, failure
+from ntm.scale.jobs import RESULTS, Facts, Job, failure
 from ntm.training import Progress, train
-from ntm.training.progress import Silent, Status
+from ntm.training.progress import Status
 
-_PATIENCE = 20.0  # seconds for a process that was told to stop to let go of its folder
+_PATIENCE = 20.0  # seconds for a stopped process to release its folder
 
 
 def request_for(job: Job) -> dict[str, Any]:
-    """A job as plain data, for a worker wherever it is."""
+    """A job as plain data, for a worker on any machine."""
     return {"settings": job.settings.to_json(), "folder": str(job.folder.resolve())}
 
 
 def train_request(request: Mapping[str, Any], progress: Progress) -> Facts:
-    """Train or go on with a run, on one thread unless its settings say otherwise.
+    """Start or resume a run, on one thread unless its settings say otherwise.
 
-    Whatever goes wrong is a reason, not an exception.
+    An error becomes the reason of a failed outcome, not an exception.
     """
     folder = Path(request["folder"])
     try:
@@ -47,19 +47,14 @@ def train_request(request: Mapping[str, Any], progress: Progress) -> Facts:
         return failure(str(error))
     except Exception as error:
         return failure(_where(error))
-    done = result.ending in {"finished", "solved"}
-    return {
-        "state": "finished" if done else "interrupted",
-        "reason": None if done else f"{result.ending.capitalize()}.",
-        "sequences": result.sequences,
-        "bits": result.bits,
-        "best_bits": result.best_bits,
-        "seconds": result.seconds,
-    }
+    facts = {name: getattr(result, name) for name in RESULTS}
+    if result.ending in {"finished", "solved"}:
+        return {"state": "finished", "reason": None, **facts}
+    return {"state": "interrupted", "reason": f"{result.ending.capitalize()}.", **facts}
 
 
 def _await_release(folder: Path) -> None:
-    """Wait for the worker of a sweep that was just killed to save and let go of the folder."""
+    """Wait for the worker of a sweep that was just killed to save and release the folder."""
     if not Run.exists(folder):
         return
     run, deadline = Run(folder), time.monotonic() + _PATIENCE
@@ -74,13 +69,13 @@ def _await_release(folder: Path) -> None:
 
 
 def _where(error: Exception) -> str:
-    """An unforeseen error in one line, with the place to look at."""
+    """An unexpected error in one line, with file and line number."""
     *_, last = traceback.extract_tb(error.__traceback__)
     said = str(error).partition("\n")[0]
     return f"{type(error).__name__}: {said} ({Path(last.filename).name}, line {last.lineno})"
 
 
-class _Telling(Silent):
+class _Telling(Progress):
     """Progress as lines of JSON."""
 
     interval = 1.0

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from ntm.models.family import Model, family_of, model_name
+from ntm.models.family import Model, family_of
 from ntm.tasks import Batch, Task
 from ntm.trace import Trace
 
@@ -31,7 +31,7 @@ def traced(
     about = {
         "title": title or (task.name if task else "trace"),
         "task": task.name if task else None,
-        "model": model_name(config),
+        "model": family_of(config).name,
         "config": asdict(config),
         **_channels(task),
     }

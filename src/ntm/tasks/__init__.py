@@ -8,9 +8,9 @@
 No task imports a model.
 """
 
-from dataclasses import fields
 from typing import Any, TypeVar
 
+from ntm.common.fields import named_field
 from ntm.common.registry import Registry
 from ntm.tasks.associative_recall import AssociativeRecall
 from ntm.tasks.base import Batch, Task, bit_names, check_batch, cost_in_bits, wrong_bits
@@ -58,7 +58,7 @@ TaskClass = TypeVar("TaskClass", bound=type[Task])
 
 
 def register(task_class: TaskClass) -> TaskClass:
-    """Make a task known by its name to `make_task`; a class decorator.
+    """Register a task under its name, for `make_task`; a class decorator.
 
     A name has one class. Running the same definition again, as in a notebook, replaces it.
     """
@@ -77,12 +77,8 @@ def register(task_class: TaskClass) -> TaskClass:
 def make_task(name: str, **settings: Any) -> Task:
     """The task of that name, or of a file that registers one, with some settings changed."""
     task_class = TASKS.find(name)
-    known = [setting.name for setting in fields(task_class)]
     for setting in settings:
-        if setting not in known:
-            raise ValueError(
-                f"The {name} task has no setting {setting!r}; its settings are {', '.join(known)}."
-            )
+        named_field(task_class, f"the {name} task", setting)
     return task_class(**settings)
 
 

@@ -103,7 +103,7 @@ class Task(ABC):
 
     @abstractmethod
     def draw(self, batch_size: int, generator: torch.Generator) -> Batch:
-        """The sampler itself: what `sample` returns, for a batch size known to be good."""
+        """The sampler itself: what `sample` returns; the batch size has been checked."""
 
     def sample(self, batch_size: int, generator: torch.Generator) -> Batch:
         """Independent problems of this task, on the CPU; equal generators give equal problems."""
@@ -204,8 +204,8 @@ def bit_names(count: int) -> tuple[str, ...]:
 def cost_in_bits(logits: Tensor, batch: Batch) -> Tensor:
     """The cross-entropy of every sequence, summed over scored steps and channels: (batch,) bits.
 
-    logits: (time, batch, output_size). What they are at steps that are not scored is of no
-    account, not even if it is not finite; no gradient goes there.
+    logits: (time, batch, output_size). Logits at unscored steps are ignored, even NaN; they get
+    no gradient.
     """
     check_logits(logits, batch)
     mask = batch.mask.unsqueeze(-1)
@@ -218,8 +218,8 @@ def cost_in_bits(logits: Tensor, batch: Batch) -> Tensor:
 def wrong_bits(logits: Tensor, batch: Batch) -> Tensor:
     """How many scored outputs of every sequence are on the wrong side of 1/2: (batch,) int64.
 
-    logits: (time, batch, output_size). A positive logit says one, any other says zero, and one
-    that is not a number is always wrong.
+    logits: (time, batch, output_size). A positive logit means one, any other zero; NaN is always
+    wrong.
     """
     check_logits(logits, batch)
     right = torch.where(batch.targets > 0.5, logits > 0, logits <= 0)
@@ -236,9 +236,9 @@ def check_logits(logits: Tensor, batch: Batch) -> None:
 
 
 def check_batch(task: Task, batch: Batch) -> None:
-    """Refuse a batch that breaks the promises of `Batch`, naming the promise.
+    """Refuse a batch that breaks a promise of `Batch`, and name the promise.
 
-    Samplers do not call it. It is for the author of a new task, and for tests.
+    It is for authors of new tasks and for tests; samplers do not call it.
     """
     _check_shapes(task, batch)
     time = len(batch.inputs)

@@ -92,7 +92,7 @@ class NGrams(Task):
         return 131.89 if paper else _sampled_optimum(self)
 
     def picture(self, problem: Batch, logits: Tensor | None) -> list[Row]:
-        """The predictions matter more than the guesses: they are drawn below the optimal ones."""
+        """Predictions matter more than rounded bits: they are drawn below the optimal ones."""
         rows = super().picture(problem, logits)
         chances = {"optimal": self.optimal_probabilities(problem)}
         if logits is not None:

@@ -31,7 +31,7 @@ class RepeatCopy(Task):
 
     The number is shifted and scaled to mean zero and variance one over the repeats that are
     sampled, or over `scale_min_repeats` to `scale_max_repeats` where these are given: a network
-    must be evaluated with the scale it was trained with. `task.at(repeats=20)` sees to that.
+    must be evaluated with the scale it was trained with. `task.at(repeats=20)` keeps it.
 
     With `delimiter="start"` the flag comes on a step of its own before the first vector, and the
     number alone ends the sequence.
@@ -136,7 +136,7 @@ class RepeatCopy(Task):
         sampling.put(inputs, number if self.delimiter == "end" else 0, self.bits)
         sampling.put(inputs, number, self.bits + 1, self.normalised(repeats))
 
-        # What there is to say: the vectors and, as a last step, the marker.
+        # The parts of the answer: the vectors and, as a last step, the marker.
         said = torch.zeros(len(vectors) + 1, batch_size, self.output_size)
         said[:-1, :, : self.bits] = vectors
         said[-1, :, self.bits] = 1.0

@@ -1,4 +1,4 @@
-"""The few vectorised steps that every sampler is made of.
+"""Vectorised building blocks of the samplers.
 
 Time is the first axis and the batch the second, as in a Batch. Nothing here loops over sequences.
 """
@@ -15,7 +15,7 @@ def random_integers(low: int, high: int, count: int, generator: torch.Generator)
 def random_bits(*shape: int, generator: torch.Generator) -> Tensor:
     """Fair random bits, 0.0 or 1.0, of the given shape: float32."""
     count = torch.Size(shape).numel()
-    # One draw gives eight bits: the random numbers are the dear part of a sampler.
+    # One draw gives eight bits: random numbers are the most expensive part of a sampler.
     octets = torch.randint(0, 256, (-(-count // 8), 1), dtype=torch.uint8, generator=generator)
     bits = (octets >> torch.arange(8, dtype=torch.uint8)) & 1
     return bits.view(-1)[:count].view(shape).float()
@@ -51,7 +51,7 @@ def take_steps(sequence: Tensor, position: Tensor) -> Tensor:
     sequence: (steps, batch, width); position: (time, batch) int64; result: (time, batch, width).
     """
     steps, batch_size, width = sequence.shape
-    # A step of zeros at the end is where the outside positions look.
+    # Positions outside read the step of zeros that is appended here.
     padded = torch.cat([sequence, sequence.new_zeros(1, batch_size, width)])
     inside = (position >= 0) & (position < steps)
     row = torch.where(inside, position, steps).mul_(batch_size).add_(torch.arange(batch_size))

@@ -1,12 +1,12 @@
-"""`train`: a run from its settings, with everything that a run has.
+"""`train`: set up a run from its settings, and train it.
 
     settings = paper_settings("copy", "ntm-ff")
     result = train(settings, run="runs/copy", progress=make_progress())
     logits, _ = result.model(x)
 
 SIGINT and SIGTERM end a run with a checkpoint. A loss or gradient that is not finite ends it with a
-RunError, the last checkpoint as it was. In processes that torchrun started, all of which call this,
-they train together; one of them keeps the folder, shows progress and has observers.
+RunError and keeps the last checkpoint. Processes that torchrun started all call this and train
+together; one of them writes the folder, shows progress and has observers.
 """
 
 from collections.abc import Iterable
@@ -30,7 +30,7 @@ from ntm.training.observers import (
     Validation,
 )
 from ntm.training.parallel import Ranks, agreed, joined, part_of
-from ntm.training.progress import Progress, Silent
+from ntm.training.progress import Progress
 from ntm.training.signals import calling_on_signals
 from ntm.training.state import State
 
@@ -48,22 +48,22 @@ def train(
     run: a folder for config, metrics, weights and checkpoints; None keeps nothing on disk.
     resume: continue from the folder's checkpoint, if there is one; else the folder must be new.
     progress: where to show progress; nothing is shown by default.
-    observers: what else is to be told about the run; see `ntm.training.Observer`.
+    observers: further observers of the run; see `ntm.training.Observer`.
     """
-    progress = progress or Silent()
+    progress = progress or Progress()
     with ExitStack() as stack:
         stack.callback(progress.close)
         ranks = stack.enter_context(joined(settings.training.device))
         settings = agreed(settings, ranks)
-        # Before the folder: a model that cannot be had must not leave one behind.
+        # Before the folder: if the model cannot be built, no folder is left behind.
         model = build_model(part_of(settings, ranks))
         folder = None
         if run is not None and ranks.leads:
-            # Before it is opened: of two that begin in one folder, only one may write there.
+            # Before it is opened: of two processes that start in one folder, one may write there.
             stack.enter_context(locked(run))
             folder = open_run(run, settings, resume)
             folder.change_settings(settings)
-        shown = progress if ranks.leads else Silent()
+        shown = progress if ranks.leads else Progress()
         state = _begin(settings, model, folder, shown, ranks)
         watching = _observers(settings, state, folder, shown)
         watching += observers if ranks.leads else ()
@@ -72,19 +72,19 @@ def train(
         trainer = Trainer(settings, state, folder, ranks, watching)
         stack.enter_context(calling_on_signals(trainer.clock.interrupt, patient=ranks.size > 1))
         result = trainer.run()
-        ranks.meet()  # who leaves while another is still writing makes torchrun end that one
+        ranks.meet()  # torchrun kills a rank that is still writing when another has exited
         return result
 
 
 def _begin(
     settings: Settings, model: Model, folder: Run | None, progress: Progress, ranks: Ranks
 ) -> State:
-    """The state that the run begins with, or goes on from."""
+    """The state in which the run starts or resumes."""
     if settings.training.threads:
         torch.set_num_threads(settings.training.threads)
     state = State(settings, model)
     for problem in state.restore(folder) if folder is not None else ():
-        progress.note(f"{problem} Going on from the checkpoint before.")
+        progress.note(f"{problem} Resuming from the checkpoint before it.")
     state.copy_from_leader(ranks)
     return state
 
@@ -92,7 +92,7 @@ def _begin(
 def _observers(
     settings: Settings, state: State, folder: Run | None, progress: Progress
 ) -> list[Observer]:
-    """What every run has, in the order in which they are told."""
+    """The observers of every run, in the order in which they are called."""
     chosen = settings.training
     device = next(state.model.parameters()).device
     validation = Validation(settings, device)

@@ -1,4 +1,4 @@
-"""When the loop has to look up from its work, and for whom."""
+"""When the loop has to interrupt its work, and for which observers."""
 
 import math
 import time
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Clock:
-    """The time of a run: its observers' intervals, its limit, and signals that end it.
+    """The clock of a run: its observers' intervals, its time limit, and signals that end it.
 
     seconds_before: spent by earlier processes of the run.
     limit: seconds after which the run is to stop; None for no limit.
@@ -36,23 +36,23 @@ class Clock:
         self.signal: int | None = None
         """The signal that ends the run, once all ranks know of it."""
         self.late = False
-        """Whether the time is over."""
+        """Whether the time limit has passed."""
 
     @property
     def seconds(self) -> float:
-        """Time spent training, over all processes that had a part in the run."""
+        """Training time, over all processes of the run."""
         return time.perf_counter() - self._started
 
     def interrupt(self, number: int) -> None:
-        """Stop, all ranks together, after the step that is under way."""
+        """Stop, all ranks together, after the current step."""
         self._received = self._received or number
 
     def is_due(self) -> bool:
-        """Whether this process has a reason to look up."""
+        """Whether this process has a reason to interrupt the loop."""
         return time.perf_counter() >= self._next or self._received is not None
 
     def attend(self, run: "Trainer") -> None:
-        """Call the observers whose time has come. Ranks save and end together."""
+        """Call the observers that are due. Ranks save and end together."""
         now = time.perf_counter()
         due = [now >= due for due in self._dues]
         together = [number for number, o in enumerate(self._observers) if o.together]

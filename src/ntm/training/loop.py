@@ -1,7 +1,7 @@
-"""The training loop: any task, model and engine; stops and goes on without changing a bit.
+"""The training loop: any task, model and engine; stops and resumes without changing a bit.
 
-`Step` says what one update is, `Stream` where the data come from, `State` what is kept. All else is
-done by observers: the schedule, validation, logs, checkpoints, pictures and the display.
+`Step` makes one update, `Stream` has the data, `State` is what a checkpoint holds. Observers do the
+rest: the schedule, validation, logs, checkpoints, pictures and the display.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ Ending = Literal["finished", "solved", "out of time", "interrupted"]
 
 @dataclass(frozen=True)
 class Result:
-    """What a run came to."""
+    """The outcome of a run."""
 
     model: Model
     ending: Ending
@@ -107,15 +107,15 @@ class Trainer:
             getattr(observer, event)(self, *facts)
 
     def diverged(self, reason: str, beyond: int = 0) -> RunError:
-        """The error for a run that cannot go on after so many sequences more."""
-        kept = f" {self.folder.path} is as its last checkpoint left it." if self.folder else ""
+        """The error for a run that cannot continue after so many more sequences."""
+        kept = f" {self.folder.path} keeps its last checkpoint." if self.folder else ""
         return RunError(
             f"Training stopped at sequence {self.sequences + beyond:,}: {reason}{kept} "
             f"Try a smaller optimiser.learning_rate or another training.seed."
         )
 
     def _make_step(self) -> tuple[Step, Callable[[], bool]]:
-        """One update, and whether there is a reason to look up after it."""
+        """One update, and whether something is due after it."""
         step = make_step(self.model, self.state.optimiser)
         if self.ranks.size == 1:
             return step, self.clock.is_due

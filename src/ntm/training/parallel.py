@@ -1,14 +1,14 @@
-"""One run by several processes: each trains on its share of every batch, all make the same update.
+"""One run in several processes: each trains on its share of every batch, all make the same update.
 
     torchrun --nproc-per-node 2 -m ntm train copy --batch-size 16
 
 A process of the run is called a rank, as in torch.distributed. All ranks hold the same weights, to
-the bit. An update takes one all-reduce of one buffer: the gradient of every parameter and, behind
-them, the cost and whether a rank asks everybody to look up from the work. What is not finite on one
-rank is not finite in the sum, so all ranks stop at the same step.
+the bit. An update takes one all-reduce of one buffer: the gradients of all parameters, the cost,
+and whether a rank asks all of them to interrupt the loop. A value that is not finite on one rank is
+not finite in the sum, so all ranks stop at the same step.
 
-Rank 0 alone reads and writes the run folder. Nothing that decides a number depends on how many
-ranks there are, but for the order of the sums.
+Only rank 0 reads and writes the run folder. The number of ranks changes nothing but the order of
+the sums.
 """
 
 import itertools
@@ -42,7 +42,7 @@ class Ranks:
 
     @property
     def leads(self) -> bool:
-        """Whether this rank keeps the run folder and speaks to the user."""
+        """Whether this rank writes the run folder and prints for the user."""
         return self.rank == 0
 
     def sum(self, buffer: Tensor) -> None:
@@ -60,7 +60,7 @@ class Ranks:
         return shared.tolist()
 
     def from_leader(self, value: Any) -> Any:
-        """The leader's value, which is of JSON, on every rank."""
+        """The leader's value, which must be plain JSON, on every rank."""
         if self.size == 1:
             return value
         text = json.dumps(value).encode()
@@ -87,7 +87,7 @@ class Ranks:
         return here
 
     def meet(self) -> None:
-        """Wait until every rank has come this far."""
+        """Wait until every rank has reached this point."""
         self.largest(0)
 
     @contextmanager
@@ -97,7 +97,7 @@ class Ranks:
         except RuntimeError as error:
             raise RunError(
                 f"Rank {self.rank} of {self.size} stops because it has lost another "
-                f"({_reason(error)}); --resume goes on from the last checkpoint."
+                f"({_reason(error)}); --resume continues from the last checkpoint."
             ) from error
 
 
@@ -109,7 +109,7 @@ def number_of_ranks() -> int:
 
 
 def leads() -> bool:
-    """Whether this process is the one that speaks to the user."""
+    """Whether this process is the one that prints for the user."""
     if distributed.is_available() and distributed.is_initialized():
         return distributed.get_rank() == 0
     return not _launched() or os.environ["RANK"] == "0"
@@ -144,7 +144,7 @@ def joined(device: str) -> Iterator[Ranks]:
 
 
 def agreed(settings: Settings, ranks: Ranks) -> Settings:
-    """The settings of the run, which are the leader's: no other rank need have its folder."""
+    """The leader's settings: the other ranks need not have the run's folder."""
     if ranks.size == 1:
         return settings
     settings = Settings.from_json(ranks.from_leader(settings.to_json()))
@@ -153,7 +153,7 @@ def agreed(settings: Settings, ranks: Ranks) -> Settings:
 
 
 def part_of(settings: Settings, ranks: Ranks) -> Settings:
-    """What one rank does of a run: a share of every batch and, on `cuda`, with its own GPU."""
+    """The settings of one rank: its share of every batch and, on `cuda`, its own GPU."""
     training = settings.training
     device = training.device if ranks.size == 1 else _device_here(training.device)
     training = replace(training, device=device, batch_size=training.batch_size // ranks.size)
@@ -184,8 +184,8 @@ def _meet(device: str) -> Ranks:
         if device == "cuda":
             torch.cuda.set_device(here)
         store, rank, size = next(rendezvous("env://"))
-        # The store outlives a run and a restart, and ranks that meet again must not find the
-        # addresses of those before them.
+        # The store outlives a run and a restart; ranks that meet again must not find the addresses
+        # of earlier ones.
         restart = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
         store = PrefixStore(f"ntm {restart} {next(_meetings)}", store)
         backend = _BACKENDS[device]
@@ -203,7 +203,7 @@ def _reason(error: Exception) -> str:
 class SharedStep:
     """The step of one rank: its share of the batch, the gradients of all, the update of all.
 
-    calls: whether this rank has a reason to look up from the work.
+    calls: whether this rank has a reason to interrupt the loop.
     """
 
     def __init__(self, step: TwoPartStep, ranks: Ranks, calls: Callable[[], bool]) -> None:
@@ -222,7 +222,7 @@ class SharedStep:
         return self._buffer.nbytes
 
     def called(self) -> bool:
-        """Whether any rank had a reason to look up from the work at the last step."""
+        """Whether any rank had a reason to interrupt the loop at the last step."""
         return self._called
 
     def __call__(self, block: Batch, start: int, stop: int) -> float:

@@ -1,4 +1,4 @@
-"""What a person sees while a run goes on: a bar on a terminal, a line now and then elsewhere."""
+"""Progress of a run: a bar on a terminal, a line every few seconds elsewhere."""
 
 import sys
 from typing import Any, NamedTuple, TextIO
@@ -14,21 +14,21 @@ class Status(NamedTuple):
     sequences: int
     total: int
     bits: float | None
-    """Mean cost per sequence lately; None before there is any."""
+    """Recent mean cost per sequence; None before there is any."""
     speed: float
-    """Sequences per second, lately."""
+    """Recent sequences per second."""
 
 
 class Progress:
-    """Somewhere to show progress; this one shows nothing."""
+    """A place to show progress; this one shows nothing."""
 
     interval = 3600.0
-    """Seconds between two updates; the loop calls no more often."""
+    """Seconds between two updates."""
     pictures = False
     """Whether `picture` shows anything."""
 
     def note(self, text: str) -> None:
-        """Say one thing."""
+        """Print a line that stays."""
 
     def update(self, status: Status) -> None:
         """Show where the run stands."""
@@ -38,9 +38,6 @@ class Progress:
 
     def close(self) -> None:
         """Leave the terminal as it was."""
-
-
-Silent = Progress
 
 
 class Shown(Progress):
@@ -71,7 +68,7 @@ class Shown(Progress):
 
 def make_progress(stream: TextIO | None = None) -> Progress:
     """A bar on a terminal, plain lines elsewhere; of several ranks of a run, only one shows any."""
-    return Shown(ProgressDisplay(stream or sys.stdout)) if leads() else Silent()
+    return Shown(ProgressDisplay(stream or sys.stdout)) if leads() else Progress()
 
 
 def _bar(status: Status) -> Any:
@@ -80,7 +77,7 @@ def _bar(status: Status) -> Any:
 
     row = Table.grid(padding=(0, 1), expand=True)
     row.add_column(no_wrap=True)
-    row.add_column(ratio=1)  # what the words leave
+    row.add_column(ratio=1)  # the rest of the line
     row.add_column(no_wrap=True)
     share = status.sequences / status.total
     row.add_row(f"{share:4.0%}", ProgressBar(1, share), _in_words(status))

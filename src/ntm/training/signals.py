@@ -1,4 +1,4 @@
-"""Ctrl-C and a polite kill as a request to stop, not as an end in the middle of something."""
+"""Ctrl-C and SIGTERM as a request to stop after the current step."""
 
 import signal
 import threading
@@ -11,8 +11,8 @@ from types import FrameType
 def calling_on_signals(request: Callable[[int], None], patient: bool = False) -> Iterator[None]:
     """Within this, the first SIGINT or SIGTERM calls `request` with its number; a second one acts.
 
-    patient: no second one acts, `request` is called for each. For processes whose launcher passes
-    on the signals that they have had already.
+    patient: a second one does not act either; `request` is called for each. For processes whose
+    launcher forwards signals that they have already received.
 
     Only the main thread of a process can receive signals; in others this does nothing.
     """
@@ -32,7 +32,7 @@ def calling_on_signals(request: Callable[[int], None], patient: bool = False) ->
 
     for number in before:
         signal.signal(number, receive)
-    # Whoever started this process may have held signals back until there was somebody to take them.
+    # The process that started this one may have blocked signals until a handler was installed.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, before)
     try:
         yield

@@ -11,12 +11,12 @@ from matplotlib.lines import Line2D
 from ntm.evaluation.recording import Recording
 from ntm.evaluation.weightings import Integers
 from ntm.figures import panels, style
-from ntm.figures.panels import Array
 from ntm.figures.runs import RunFolders
 from ntm.paper.experiment import Experiment
-from ntm.paper.heads.counting import contexts, task_of
+from ntm.paper.heads.counting import contexts
 from ntm.runs import block_generator
 from ntm.tasks import NGrams
+from ntm.trace import Array
 
 
 def inference(
@@ -123,7 +123,7 @@ def recurring_contexts(context: Integers, visits: int = 4) -> list[int]:
 def _mark_contexts(figure: Figure, parts: Mapping[str, Axes], recording: Recording) -> None:
     """Ring where the read head is when a context recurs, and the write head a step later."""
     context, entries = contexts(recording)[:, 0], []
-    length = task_of(recording).context
+    length = recording.task_as(NGrams).context
     for value, colour, marker in zip(
         recurring_contexts(context), (style.VERMILLION, style.GREEN), ("o", "s"), strict=False
     ):

@@ -10,12 +10,12 @@ from matplotlib.ticker import MaxNLocator
 from ntm.evaluation.recording import Recording, record
 from ntm.evaluation.weightings import Flags
 from ntm.figures import panels, style
-from ntm.figures.panels import Array
 from ntm.figures.runs import RunFolders
 from ntm.paper.experiment import Experiment
 from ntm.paper.heads.sorting import LinearFit, choose_reads, choose_writes, fit_writes
 from ntm.runs import block_generator
 from ntm.tasks import Batch, PrioritySort
+from ntm.trace import Array
 
 
 def example(_experiment: Experiment, _runs: RunFolders) -> Figure:

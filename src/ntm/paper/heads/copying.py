@@ -1,4 +1,4 @@
-"""Sections 4.1 and 4.2: do the heads write one location after another and read them again?"""
+"""Sections 4.1 and 4.2: do the heads write successive locations and read them again?"""
 
 import itertools
 from typing import NamedTuple
@@ -9,7 +9,6 @@ from ntm.evaluation.findings import Analysis, Finding, choose, head_pairs, summa
 from ntm.evaluation.recording import Recording
 from ntm.evaluation.weightings import (
     SHIFT,
-    Array,
     Flags,
     Integers,
     Track,
@@ -19,14 +18,15 @@ from ntm.evaluation.weightings import (
     equal,
     known,
     mean,
-    track,
+    tracks,
 )
 from ntm.tasks import Copy, RepeatCopy
+from ntm.trace import Array
 
 TIMINGS = {"at once": (0, 0), "read a step early": (0, 1), "written a step late": (1, 0)}
 """Steps from a vector's arrival to its write, and from its read to its output.
 
-The controller sees what was read the step before, so it can read a vector early and say it late.
+The controller sees the reads of the step before, so it can read a vector a step before its output.
 """
 
 Use = tuple[tuple[int, int], str]
@@ -107,14 +107,9 @@ def _read_where_written(recording: Recording, use: Use) -> float:
 
 
 def _heads(recording: Recording, use: Use) -> HeadPair:
-    (write_head, read_head), timing = use
-    trace = recording.trace
-    return HeadPair(
-        answers(recording, timing),
-        track(trace, "write", write_head),
-        track(trace, "read", read_head),
-        trace.read_weightings.shape[-1],
-    )
+    (pair, timing), trace = use, recording.trace
+    locations = trace.read_weightings.shape[-1]
+    return HeadPair(answers(recording, timing), *tracks(trace, pair), locations)
 
 
 def _phases(recording: Recording, rows: Answers) -> dict[str, Flags]:

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from ntm.evaluation.findings import Analysis, Finding, choose, head_pairs, summarised
 from ntm.evaluation.recording import Recording
-from ntm.evaluation.weightings import Array, Flags, Integers, Track, mean, track
+from ntm.evaluation.weightings import Flags, Integers, Track, mean, tracks
 from ntm.tasks import NGrams
+from ntm.trace import Array
 
 QUARTERS = 4
 
@@ -16,7 +17,7 @@ QUARTERS = 4
 def contexts(recording: Recording) -> Integers:
     """The last bits at every step as a number, -1 before there are enough: (time, batch)."""
     bits = recording.trace.inputs[:, :, 0].astype(np.int64)
-    length = task_of(recording).context
+    length = recording.task_as(NGrams).context
     numbers = np.zeros_like(bits)
     for back in range(min(length, len(bits))):
         numbers[back:] += bits[: len(bits) - back] << back
@@ -27,7 +28,7 @@ def contexts(recording: Recording) -> Integers:
 def analyse_counting(recording: Recording) -> Analysis:
     """Does the network keep count for each context, as the optimal estimator does?"""
     pair, recording = choose(recording, head_pairs(recording.trace), _table_like)
-    writer, reader = _heads(recording, pair)
+    writer, reader = tracks(recording.trace, pair)
     findings = [
         _own_location(reader, contexts(recording), _notes(recording, pair)),
         _write_after_read(writer, reader, contexts(recording)),
@@ -40,19 +41,8 @@ def analyse_counting(recording: Recording) -> Analysis:
     return summarised(recording, pair, chosen_for, findings, {"every step": recording.inside})
 
 
-def task_of(recording: Recording) -> NGrams:
-    """The task, which must be n-grams."""
-    if not isinstance(recording.task, NGrams):
-        raise TypeError(f"The task is {recording.task.name}; it must be ngrams.")
-    return recording.task
-
-
-def _heads(recording: Recording, pair: tuple[int, int]) -> tuple[Track, Track]:
-    return track(recording.trace, "write", pair[0]), track(recording.trace, "read", pair[1])
-
-
 def _table_like(recording: Recording, pair: tuple[int, int]) -> float:
-    writer, reader = _heads(recording, pair)
+    writer, reader = tracks(recording.trace, pair)
     context = contexts(recording)
     own = _own_location(reader, context, {}).value
     return own + _write_after_read(writer, reader, context).value
@@ -78,7 +68,7 @@ def _notes(recording: Recording, pair: tuple[int, int]) -> dict[str, float]:
     How much of the read weighting is on the locations written a step after the earlier visits of
     the context, and how many of all locations these are.
     """
-    context, (writer, _) = contexts(recording), _heads(recording, pair)
+    context, (writer, _) = contexts(recording), tracks(recording.trace, pair)
     weightings = recording.trace.read_weightings[:, :, pair[1]]
     notes = _followers(context, writer.place, weightings.shape[-1])
     seen = notes.any(axis=-1)
@@ -170,7 +160,7 @@ def _visits(context: Integers) -> Integers:
 
 def _counter(reader: Track, recording: Recording) -> Finding:
     """Fit on every other sequence, compare on the rest."""
-    optimal = task_of(recording).optimal_probabilities(recording.batch).numpy()[..., 0]
+    optimal = recording.task_as(NGrams).optimal_probabilities(recording.batch).numpy()[..., 0]
     features = np.concatenate([reader.vector, np.ones((*optimal.shape, 1))], axis=-1)
     fitted, held = slice(0, None, 2), slice(1 if recording.sequences > 1 else 0, None, 2)
     shown = features[:, fitted].reshape(-1, features.shape[-1])
@@ -187,7 +177,7 @@ def _counter(reader: Track, recording: Recording) -> Finding:
 
 def _gain(recording: Recording) -> Finding:
     """Of the bits that an optimal predictor saves, against answering 1/2 throughout."""
-    optimal = task_of(recording).optimal_probabilities(recording.batch).numpy()[..., 0]
+    optimal = recording.task_as(NGrams).optimal_probabilities(recording.batch).numpy()[..., 0]
     targets = recording.batch.targets.numpy()[..., 0]
     best = _bits(optimal, targets).mean(axis=1)
     ours = _bits(recording.trace.probabilities[:, :, 0], targets).mean(axis=1)

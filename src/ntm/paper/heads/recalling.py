@@ -8,9 +8,10 @@ import numpy as np
 from ntm.evaluation import weightings
 from ntm.evaluation.findings import Analysis, Finding, choose, head_pairs, summarised
 from ntm.evaluation.recording import Recording
-from ntm.evaluation.weightings import SHIFT, Array, Flags, Integers, Track, at_steps, mean
+from ntm.evaluation.weightings import SHIFT, Flags, Integers, Track, at_steps, mean
 from ntm.paper.heads.copying import TIMINGS, Use
 from ntm.tasks import AssociativeRecall
+from ntm.trace import Array
 
 
 class Lists(NamedTuple):
@@ -34,9 +35,7 @@ class Lists(NamedTuple):
 
 def lists(recording: Recording) -> Lists:
     """Where the items, the query and the answer of every sequence are."""
-    task = recording.task
-    if not isinstance(task, AssociativeRecall):
-        raise TypeError(f"The task is {task.name}; it must be associative-recall.")
+    task = recording.task_as(AssociativeRecall)
     period, inside_item = task.item_length + 1, np.arange(1, task.item_length + 1)[:, None]
     items = recording.channel("item").sum(axis=0).astype(int)
     bits = recording.trace.inputs[:, :, : task.bits]
@@ -105,16 +104,12 @@ def analyse_recalling(recording: Recording) -> Analysis:
 
 def follow(recording: Recording, use: Use) -> Lookup:
     """What two heads do about the answer, given when they write and read."""
-    (write_head, read_head), timing = use
+    pair, timing = use
     plan, trace, (delay, lead) = lists(recording), recording.trace, TIMINGS[timing]
-    return Lookup(
-        plan,
-        weightings.track(trace, "write", write_head),
-        weightings.track(trace, "read", read_head),
-        plan.vectors + delay,
-        plan.answer + np.arange(plan.period - 1)[:, None] - lead,
-        trace.read_weightings.shape[-1],
-    )
+    read_step = plan.answer + np.arange(plan.period - 1)[:, None] - lead
+    locations = trace.read_weightings.shape[-1]
+    heads = weightings.tracks(trace, pair)
+    return Lookup(plan, *heads, plan.vectors + delay, read_step, locations)
 
 
 def _shifted_by_one(lookup: Lookup) -> Finding:

@@ -7,8 +7,9 @@ import numpy as np
 
 from ntm.evaluation.findings import Analysis, Finding, choose, summarised
 from ntm.evaluation.recording import Recording
-from ntm.evaluation.weightings import Array, Integers, displacement
+from ntm.evaluation.weightings import Integers, displacement
 from ntm.tasks import PrioritySort
+from ntm.trace import Array
 
 
 class Writes(NamedTuple):
@@ -45,7 +46,11 @@ def fit_writes(recording: Recording, writes: Writes) -> LinearFit:
     """The least-squares fit of the priorities to the locations that a head wrote."""
     count = recording.trace.write_weightings.shape[-1]
     place = ((_written(recording, writes) - writes.cut) % count).ravel()
-    priority = recording.channel("priority")[: _task(recording).length].ravel().astype(float)
+    priority = (
+        recording.channel("priority")[: recording.task_as(PrioritySort).length]
+        .ravel()
+        .astype(float)
+    )
     covariance = np.cov(priority, place, bias=True)
     spread = covariance[0, 0] * covariance[1, 1]
     slope = covariance[0, 1] / covariance[0, 0] if spread > 0 else 0.0
@@ -102,22 +107,16 @@ def analyse_sorting(recording: Recording) -> Analysis:
     return summarised(rest, (writes.head, reads.head), chosen_for, findings, phases)
 
 
-def _task(recording: Recording) -> PrioritySort:
-    if not isinstance(recording.task, PrioritySort):
-        raise TypeError(f"The task is {recording.task.name}; it must be priority-sort.")
-    return recording.task
-
-
 def _written(recording: Recording, writes: Writes) -> Integers:
     """Where each vector was written, (length, batch)."""
-    steps = slice(writes.delay, writes.delay + _task(recording).length)
+    steps = slice(writes.delay, writes.delay + recording.task_as(PrioritySort).length)
     place: Integers = recording.trace.write_weightings[steps, :, writes.head].argmax(axis=-1)
     return place
 
 
 def _read(recording: Recording, reads: Reads) -> Integers:
     """Where the head read for each answer, (answers, batch)."""
-    task = _task(recording)
+    task = recording.task_as(PrioritySort)
     start = task.length + 1 - reads.lead
     steps = slice(start, start + task.answers)
     place: Integers = recording.trace.read_weightings[steps, :, reads.head].argmax(axis=-1)
@@ -132,7 +131,7 @@ def _moves(recording: Recording, reads: Reads) -> Array:
 
 def _near(recording: Recording, writes: Writes, reads: Reads) -> Array:
     """Whether each answer was read within a location of its vector's, (answers, batch)."""
-    task = _task(recording)
+    task = recording.task_as(PrioritySort)
     order = np.argsort(-recording.channel("priority")[: task.length], axis=0, kind="stable")
     written = np.take_along_axis(_written(recording, writes), order[: task.answers], axis=0)
     count = recording.trace.read_weightings.shape[-1]

@@ -1,4 +1,4 @@
-"""What watches a run: an `Observer` is told what happens, and does its part.
+"""Observers of a run: an `Observer` is called when something happens.
 
 class Print(Observer):
     def reported(self, run, line):

@@ -1,4 +1,4 @@
-"""What an observer may be told, and when."""
+"""The calls of an observer, and when they are made."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -21,10 +21,10 @@ class Observer:
     first: float | None = None
     """Seconds before the first of them; None: an interval."""
     together: bool = False
-    """Whether all processes of a run tick at the same step; such observers exist in all of them."""
+    """Whether it ticks at the same step in all processes of a run; then all of them have it."""
 
     def started(self, run: "Trainer") -> None:
-        """Training begins, or goes on."""
+        """Training starts or resumes."""
 
     def block(self, run: "Trainer", sequences: int) -> None:
         """A block of data begins, after so many sequences of this start."""
@@ -36,7 +36,7 @@ class Observer:
         """A report was made."""
 
     def decided(self, run: "Trainer", verdict: str) -> None:
-        """All starts had their trial; the verdict says which one goes on."""
+        """All trials are over; the verdict says which start continues."""
 
     def tick(self, run: "Trainer") -> None:
         """The interval has passed."""

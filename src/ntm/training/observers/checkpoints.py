@@ -22,7 +22,7 @@ class Checkpoints(Observer):
         self._first = run.sequences
 
     def tick(self, run: "Trainer") -> None:
-        """Save, with everything that the checkpoint promises on the disk before it."""
+        """Save; logs and other files are written to disk before the checkpoint."""
         run.state.counters.seconds = run.clock.seconds
         if run.sequences == self._first:
             return
@@ -40,7 +40,7 @@ class Checkpoints(Observer):
     ended = tick
 
     def _require_finite_weights(self, run: "Trainer") -> None:
-        """No good checkpoint may give way to weights that the last step blew up."""
+        """Never replace a good checkpoint by weights that the last step made NaN or infinite."""
         for name, parameter in run.model.named_parameters():
             if not parameter.isfinite().all():
                 raise run.diverged(f"{name} is not finite.")

@@ -1,4 +1,4 @@
-"""What a person sees while a run goes on: where it stands, and a picture of an answer."""
+"""What a user sees during a run: where it stands, and a picture of an answer."""
 
 import time
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ class Display(Observer):
         self.progress.note(_introduction(run))
 
     def decided(self, run: "Trainer", verdict: str) -> None:
-        """Say which start goes on."""
+        """Say which start continues."""
         self.progress.note(verdict)
 
     def tick(self, run: "Trainer") -> None:

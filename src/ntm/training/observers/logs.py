@@ -1,10 +1,13 @@
 """The learning curve: metrics.jsonl, and TensorBoard events where that is installed."""
 
 import importlib.util
+import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ntm.runs.metrics import Line, Metrics
+from ntm.common.files import write_atomically
+from ntm.runs.metrics import Line, read_metrics
 from ntm.training.observers.base import Observer
 
 if TYPE_CHECKING:
@@ -12,28 +15,39 @@ if TYPE_CHECKING:
 
 
 class MetricsLog(Observer):
-    """A line of metrics.jsonl per report; lines after `sequences`, where the run goes on, go."""
+    """A line of metrics.jsonl per report.
+
+    sequences: where the run resumes; later lines of an earlier process are removed.
+    """
 
     def __init__(self, path: Path, sequences: int) -> None:
-        self._metrics = Metrics(path, sequences)
+        kept = [line for line in read_metrics(path) if line["sequences"] <= sequences]
+        write_atomically(path, b"".join(map(_encoded, kept)))
+        self._file = path.open("ab", buffering=0)
 
     def reported(self, run: "Trainer", line: Line) -> None:
-        """Append the line."""
-        self._metrics.write(line)
+        """Append the whole line: a disk that is nearly full takes only a part at a time."""
+        rest = memoryview(_encoded(line))
+        while rest:
+            rest = rest[self._file.write(rest) :]
 
     def saving(self, run: "Trainer") -> None:
-        """A checkpoint must not be newer than its curve."""
-        self._metrics.sync()
+        """Make all lines durable: a checkpoint must not be newer than its curve."""
+        os.fsync(self._file.fileno())
 
     def close(self) -> None:
         """Close the file."""
-        self._metrics.close()
+        self._file.close()
+
+
+def _encoded(line: Line) -> bytes:
+    return json.dumps(line).encode() + b"\n"
 
 
 class TensorBoardLog(Observer):
     """Scalars for TensorBoard; does nothing where it is not installed.
 
-    sequences: where the run goes on; what an earlier process recorded beyond it is to be ignored.
+    sequences: where the run resumes; what an earlier process recorded beyond it is ignored.
     """
 
     def __init__(self, folder: Path, sequences: int) -> None:

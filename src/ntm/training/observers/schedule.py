@@ -1,4 +1,4 @@
-"""What changes in the course of a run: the learning rate and the bound on what flows back."""
+"""What changes during a run: the learning rate and the bound on the backward pass."""
 
 from typing import TYPE_CHECKING
 
@@ -10,10 +10,7 @@ if TYPE_CHECKING:
 
 
 class Schedule(Observer):
-    """Follows the settings once per block, so that it costs nothing.
-
-    Where the run was interrupted makes no difference.
-    """
+    """Follows the settings once per block, so interruptions change nothing."""
 
     def block(self, run: "Trainer", sequences: int) -> None:
         """Set what holds for the block."""
