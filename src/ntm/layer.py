@@ -64,23 +64,15 @@ class NTM(nn.Module):
     ) -> None:
         super().__init__()
         checks.require_positive("heads", heads)
+        read_heads = heads if read_heads is None else read_heads
+        write_heads = heads if write_heads is None else write_heads
         self.config = NTMConfig(
-            input_size=input_size,
-            output_size=output_size,
-            controller=controller,
-            controller_size=controller_size,
-            controller_layers=controller_layers,
-            memory_locations=memory_locations,
-            memory_width=memory_width,
-            read_heads=heads if read_heads is None else read_heads,
-            write_heads=heads if write_heads is None else write_heads,
-            shifts=shifts,  # type: ignore[arg-type]  # the config checks it and makes it a tuple
-            shift_mode=shift_mode,
+            *(input_size, output_size, controller, controller_size, controller_layers),
+            *(memory_locations, memory_width, read_heads, write_heads),
+            *(shifts, shift_mode),  # type: ignore[arg-type]  # the config makes shifts a tuple
         )
         self.initialisation = Initialisation(start_memory, start_spread, start_together, head_gain)
-        self.batch_first = batch_first
-        self.engine = engine
-        self.backward_clip = backward_clip
+        self.batch_first, self.engine, self.backward_clip = batch_first, engine, backward_clip
         self.cell = Cell(self.config)
         self.start = StartState(self.config, self.initialisation)
         self.reset_parameters()

@@ -3,6 +3,7 @@
 NTM_EDITED_TREES says how many random edits are tried.
 """
 
+import copy
 import os
 import random
 import warnings
@@ -201,6 +202,8 @@ def random_tree(chance: random.Random) -> NTM:
         memory_width=chance.randint(1, 6),
         heads=chance.randint(1, 2),
     )
+    if chance.random() < 0.5:
+        net(torch.zeros(1, 1, net.config.input_size))  # now it is remembered as it is
     for _ in range(chance.randint(0, 3)):
         try:
             EDITS[chance.choice(list(EDITS))](net, chance.choice(LINEARS))
@@ -227,6 +230,53 @@ def test_randomly_edited_trees_agree_or_are_refused() -> None:
         require_same(outcome(net, "auto", x), expected)
     assert ran > TREES // 10
     assert refused > TREES // 4
+
+
+def of_another_class(net: NTM) -> None:
+    net.cell.output.__class__ = OwnLinear
+
+
+def with_other_attributes(net: NTM) -> None:
+    net.cell.output.__dict__ = {
+        **vars(net.cell.output),
+        "forward": lambda h: torch.ones(len(h), 2),
+    }
+
+
+def with_other_children(net: NTM) -> None:
+    net.__dict__["_modules"] = {**net._modules, "cell": nn.Identity()}
+
+
+@pytest.mark.parametrize("edit", [of_another_class, with_other_attributes, with_other_children])
+def test_what_torch_has_no_call_for_is_seen_too(edit: Callable[[NTM], None]) -> None:
+    net, x = network(engine="native"), torch.randn(4, 3, 3)
+    net(x)
+    edit(net)
+    with pytest.raises(RuntimeError, match="engine='reference'"):
+        net(x)
+
+
+def test_a_copy_of_a_network_that_has_run_has_weights_of_its_own() -> None:
+    net, x = network(engine="native"), torch.randn(4, 3, 3)
+    before, _ = net(x)
+    twin = copy.deepcopy(net)
+    with torch.no_grad():
+        for parameter in twin.parameters():
+            parameter.mul_(2)
+    assert torch.equal(net(x)[0], before)
+    assert not torch.equal(twin(x)[0], before)
+
+
+def test_new_parameters_are_used_at_the_next_call() -> None:
+    net, x = network(engine="native"), torch.randn(4, 3, 3)
+    before, _ = net(x)
+    net.cell.output.bias = nn.Parameter(torch.full((2,), 7.0))
+    net.start.reads = nn.Parameter(net.start.reads.detach() + 1)
+    logits, _ = net(x)
+    logits.sum().backward()
+    assert not torch.equal(logits, before)
+    assert net.cell.output.bias.grad is not None
+    assert net.start.reads.grad is not None
 
 
 def test_tied_and_frozen_and_functional_weights_still_run_natively() -> None:

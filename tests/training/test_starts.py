@@ -121,6 +121,16 @@ def test_all_trials_are_in_the_curve_and_in_the_count(small: Small, tmp_path: Pa
     assert seconds == sorted(seconds)
 
 
+def test_the_best_weights_are_not_those_of_a_trial(small: Small, tmp_path: Path) -> None:
+    # At this rate nothing gets better, so the first validation that counts is the best.
+    still = {"optimiser__learning_rate": 1e-30, "training__validate_every": 20}
+    result = train(small(**TRIALS, **still, training__sequences=100), tmp_path / "goes on")
+    assert Run(tmp_path / "goes on").load_model("best")[1]["sequences"] == 40 * 3 + 20
+    assert result.best_bits is not None
+    train(small(**TRIALS, **still, training__sequences=40), tmp_path / "ends")
+    assert Run(tmp_path / "ends").load_model("best")[1]["sequences"] == 40 * 2 + 20
+
+
 def test_starts_differ_and_the_first_is_the_plain_run(small: Small) -> None:
     first, second = (build_model(small(), start) for start in (0, 1))
     assert torch.equal(first.output.weight, build_model(small()).output.weight)

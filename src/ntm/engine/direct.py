@@ -33,7 +33,7 @@ class Native:
     def declines(self, net: "NTM") -> str | None:
         """What in a network it does not recognise; None when it runs it."""
         try:
-            _tensors(net, None)
+            recognition.tensors_of(net, with_start=True)
         except recognition.Unrecognised as difference:
             return _not_as_built(difference)
         return None
@@ -53,28 +53,26 @@ class Native:
     ) -> tuple[Tensor, Sequence[Tensor], Record]:
         """Run whole sequences, as `ntm.engine.base.Engine` describes."""
         try:
-            weights, start = _tensors(net, state)
+            weights, start = recognition.tensors_of(net, with_start=state is None)
         except recognition.Unrecognised as difference:
             raise Declined(_not_as_built(difference)) from None
+        start = start if state is None else list(state)
         tensors = (x, *weights, *start)
-        if transform := transforms.active(tensors):
+        unseen = transforms.none_active()
+        if not unseen and (transform := transforms.active(tensors)):
             raise Declined(f"it does not compute under {transform}")
         keep = record or (torch.is_grad_enabled() and any(t.requires_grad for t in tensors))
         call = Call(net.config, net.backward_clip, lengths, len(weights), state is None, keep)
-        if (
-            torch.compiler.is_compiling()
-            or transforms.watched()
-            or not _all_plain((x, *(state or ())))
-        ):
+        if not unseen or not _all_plain((x, *(state or ()))):
             state = net.start(x.shape[1]) if state is None else state
             return _through_operator(call, x, weights, state, record, record_memory)
         parts = start[: call.parts]
         if keep and not record:
             logits, *final = _apply(call, x, *weights, *parts)
-            return logits, call.whole(final, start, x.shape[1]), {}
+            return logits, call.whole(final, start), {}
         logits, final, tape = call.forward(x, weights, call.state(parts, x.shape[1]))
         recorded = call.record(x, tape, record_memory) if record else {}
-        return logits, call.whole(final, start, x.shape[1]), recorded
+        return logits, call.whole(final, start), recorded
 
 
 class Call:
@@ -112,11 +110,11 @@ class Call:
         # The parts of a state that have elements: the last two are a recurrent controller's.
         self.parts = 6 if config.controller == "lstm" else 4
 
-    def whole(self, final: list[Tensor], start: Sequence[Tensor], batch_size: int) -> list[Tensor]:
+    def whole(self, final: list[Tensor], start: Sequence[Tensor]) -> list[Tensor]:
         """All six parts of a final state: those without elements are as at the start."""
         rest = start[len(final) :]
         if self.learned:
-            rest = [part.expand(batch_size, *part.shape) for part in rest]
+            rest = [part.expand(len(final[0]), -1, -1) for part in rest]
         return [*final, *rest]
 
     def state(self, start: Sequence[Tensor], batch_size: int) -> Sequence[Tensor]:
@@ -217,13 +215,6 @@ def _backward_by_operator(
     state = [part.reshape(x.shape[1], *part.shape[-2:]) for part in state]
     dx, *rest = operators.backward(x, call.lengths, weights, state, tape, dlogits, dfinal, *choices)
     return dx, rest[: call.weights], rest[call.weights :]
-
-
-def _tensors(net: "NTM", state: "State | None") -> tuple[list[Tensor], list[Tensor]]:
-    """Weights and start of a network that the engine recognises."""
-    recognition.require_no_global_hooks()
-    weights = recognition.weights_of(net)
-    return weights, recognition.start_of(net) if state is None else list(state)
 
 
 def _all_plain(tensors: Sequence[Tensor | None]) -> bool:

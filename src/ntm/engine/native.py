@@ -126,7 +126,8 @@ def forward(
     steps, batch_size, _ = x.shape
     weights, start = _contiguous(weights), _contiguous(start)
     x = x if x.stride(2) == 1 else x.contiguous()
-    logits = x.new_zeros(steps, batch_size, weights[-1].shape[0])
+    zeros = x.new_empty if lengths is None else x.new_zeros  # without lengths, all are written
+    logits = zeros(steps, batch_size, weights[-1].shape[0])
     final = [x.new_empty(batch_size, *part.shape[-2:]) for part in start]
     tape = x.new_empty(_loaded.module.tape_size(sizes, steps, batch_size, keep))
     function("forward", x.dtype)(
@@ -156,7 +157,7 @@ def backward(
     if tape.numel() != _loaded.module.tape_size(sizes, steps, batch_size, True):
         raise ValueError("tape must come from a forward with keep=True, and this one does not.")
     dx = torch.zeros_like(x, memory_format=torch.contiguous_format) if with_dx else None
-    dweights, dstart = empty_like(weights), empty_like(start)
+    dweights, dstart = [*map(torch.empty_like, weights)], empty_like(start)
     function("backward", x.dtype)(
         *(sizes, steps, batch_size, lengths, torch.get_num_threads(), weights, tape),
         *(dlogits.contiguous(), dfinal, dx, dweights, dstart),
@@ -196,12 +197,18 @@ def record(
     return found
 
 
+def unchanged(*facts: list[Any]) -> bool:
+    """Whether a tree of modules is as it was; csrc/trees.h says what the facts are."""
+    same: bool = _loaded.module.unchanged(*facts)
+    return same
+
+
 def surely_finite(tensor: Tensor) -> bool:
     """Whether a tensor holds neither NaN nor infinity; False also where that is not known.
 
     One call where torch needs several operators and a number read back.
     """
-    if obstacle(tensor.device, tensor.dtype) is not None:
+    if _loaded.module is None or tensor.dtype not in PRECISIONS or not tensor.is_cpu:
         return False
     if tensor.is_neg() or not tensor.is_contiguous():
         return False

@@ -2,8 +2,8 @@
 
 The reference engine calls the modules, so whatever a user replaces, wraps, hooks or parametrises
 has its effect there. The native engine reads the weights alone. It runs exactly the tree that
-`NTM` builds, and names the first thing that differs. This is asked at every call, so what the tree
-should be is worked out once per config.
+`NTM` builds, and names the first thing that differs. This is asked at every call, so a network that
+was recognised is remembered: while nothing in it has changed, it is not looked at again.
 """
 
 from collections.abc import Iterator
@@ -17,6 +17,7 @@ from torch.nn.modules import module as torch_module
 from ntm.cell import Cell
 from ntm.config import NTMConfig
 from ntm.controllers import FeedforwardController, LSTMController
+from ntm.engine import native
 from ntm.heads import Heads
 from ntm.start import StartState
 
@@ -30,6 +31,11 @@ _METHODS = {
     | {"weight", "bias"}
     for kind in _KINDS
 }
+# What of a module's attributes recognition looks into.
+_DICTS = (
+    *("_modules", "_parameters", "_forward_hooks", "_forward_pre_hooks"),
+    *("_backward_hooks", "_backward_pre_hooks"),
+)
 _TENSORS = (nn.Parameter, Tensor)  # functional_call puts tensors in the place of parameters
 
 
@@ -52,11 +58,53 @@ class _Tree(NamedTuple):
     start: tuple[tuple[str, tuple[int, int]], ...]
 
 
+class _Recognised:
+    """A network that was recognised, as it was then."""
+
+    __slots__ = ("_children", "_config", "_facts", "tensors")
+
+    def __init__(self, net: "NTM", weights: list[Tensor], start: list[Tensor]) -> None:
+        modules = [*net.cell.modules(), net.start]
+        attributes = [module.__dict__ for module in modules]
+        dicts = [net._modules, *attributes, *(own[name] for own in attributes for name in _DICTS)]
+        tensors = [*weights, *start]
+        self.tensors = weights, start
+        self._config, self._children = net.config, net._modules
+        self._facts = (
+            *(modules, [type(module) for module in modules], attributes),
+            *(dicts, [dict(found) for found in dicts]),
+            *(tensors, [tuple(tensor.shape) for tensor in tensors]),
+        )
+
+    def is_still(self, net: "NTM") -> bool:
+        """Whether nothing has changed that recognition looks at."""
+        same = net.config is self._config and net._modules is self._children
+        return same and native.unchanged(*self._facts)
+
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        return type(None), ()  # copies of a network have other tensors
+
+
+def tensors_of(net: "NTM", with_start: bool) -> tuple[list[Tensor], list[Tensor]]:
+    """The weights of a network and, if asked for, its learned start. They are not to be changed."""
+    require_no_global_hooks()
+    if torch.compiler.is_compiling():
+        return weights_of(net), start_of(net) if with_start else []
+    known: _Recognised | None = net.__dict__.get("_recognised")
+    if known is not None and known.is_still(net):
+        return known.tensors
+    weights = weights_of(net)
+    if not with_start:
+        return weights, []
+    start = start_of(net)
+    if all(type(tensor) is nn.Parameter for tensor in (*weights, *start)):
+        net.__dict__["_recognised"] = _Recognised(net, weights, start)
+    return weights, start
+
+
 def weights_of(net: "NTM") -> list[Tensor]:
     """Weight and bias of the controller's layers, the heads and the output, in this order."""
-    cell = net._modules.get(
-        "cell"
-    )  # attributes of modules that are modules take three times as long
+    cell = net._modules.get("cell")
     own = _own(cell, Cell, "cell")["_modules"]
     config: Any = cell.config  # type: ignore[union-attr]
     tree = _tree_of(config)

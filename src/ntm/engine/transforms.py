@@ -15,6 +15,18 @@ _core: Any = torch._C
 _functorch: Any = torch._C._functorch
 
 
+def none_active() -> bool:
+    """Whether nothing of torch has to see a call's tensors: a quick question before the others."""
+    return not (
+        torch.compiler.is_compiling()
+        or _core._len_torch_dispatch_stack()
+        or _core._len_torch_function_stack()
+        or forward_ad._current_level >= 0
+        or _functorch.peek_interpreter_stack() is not None
+        or _core._get_tracing_state() is not None
+    )
+
+
 def active(tensors: Iterable[Tensor]) -> str | None:
     """The transform that a call with these tensors runs under; None where there is none.
 
@@ -39,13 +51,15 @@ def has_tangent(tensors: Iterable[Tensor]) -> bool:
 
 
 def hides_values(tensor: Tensor) -> bool:
-    """Whether no decision may depend on the tensor's values, because a transform hides them."""
+    """Whether no decision may depend on the tensor's values, because a transform hides them.
+
+    torch.jit.trace does not count: the layer refuses it before.
+    """
     return (
         torch.compiler.is_compiling()
         or tensor.is_meta
         or type(tensor) not in _PLAIN
         or _functorch.peek_interpreter_stack() is not None
-        or traced()
     )
 
 

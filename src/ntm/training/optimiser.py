@@ -12,7 +12,8 @@ momentum gathers steps that are already scaled by the learning rate.
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from operator import itemgetter
 from typing import Any, overload
 
 import torch
@@ -24,7 +25,10 @@ from torch.optim.optimizer import (
     _global_optimizer_pre_hooks,
 )
 
-from ntm.engine.fused import FusedUpdate, update_once
+from ntm.engine.fused import FusedUpdate, Row, update_once
+
+_STATE = ("mean_square", "mean", "delta")
+_parts_of = itemgetter(*_STATE)
 
 
 class GravesRMSprop(torch.optim.Optimizer):
@@ -132,22 +136,26 @@ class GravesRMSprop(torch.optim.Optimizer):
                 f"A fused update has one group of parameters; got {len(self.param_groups)}."
             )
         group = self.param_groups[0]
-        update = FusedUpdate(self._row(parameter) for parameter in group["params"])
+        if any(parameter.grad is None for parameter in group["params"]):
+            raise ValueError("A fused update needs a gradient of every parameter from the start.")
+        update = FusedUpdate(self._rows(group["params"]))
 
         def fused() -> bool:
             return update.step(*_constants(group))
 
         return fused
 
-    def _row(self, parameter: Tensor) -> list[Tensor]:
-        if parameter.grad is None:
-            raise ValueError("A fused update needs a gradient of every parameter from the start.")
-        state = self._state_of(parameter)
-        return [parameter, parameter.grad, state["mean_square"], state["mean"], state["delta"]]
+    def _rows(self, parameters: Iterable[Tensor]) -> list[Row]:
+        """What the native engine updates: parameter, gradient and state of each."""
+        state = self.state
+        try:
+            return [[p, p.grad, *_parts_of(state[p])] for p in parameters]  # type: ignore[list-item]
+        except KeyError:  # a parameter's first gradient
+            return [[p, p.grad, *_parts_of(self._state_of(p))] for p in parameters]  # type: ignore[list-item]
 
     def _update_fused(self, parameters: list[Tensor], group: dict[str, Any]) -> bool:
         """The native engine's update; False, and nothing is changed, where it is not for that."""
-        done = update_once([self._row(parameter) for parameter in parameters], *_constants(group))
+        done = update_once(self._rows(parameters), *_constants(group))
         if done:  # autograd does not see the kernels write
             increment_version(parameters)
         return done
@@ -183,7 +191,7 @@ class GravesRMSprop(torch.optim.Optimizer):
     def _state_of(self, parameter: Tensor) -> dict[str, Tensor]:
         state: dict[str, Tensor] = self.state[parameter]
         if not state:
-            for name in ("mean_square", "mean", "delta"):
+            for name in _STATE:
                 state[name] = torch.zeros_like(parameter)
         return state
 

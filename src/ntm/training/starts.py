@@ -4,7 +4,9 @@
 
 Start k has initial weights of its own; all see the same data from the beginning. Each is trained
 for `training.trial_sequences`, and its lowest validation cost is what it is judged by. The best
-goes on from where its trial ended, schedule and all; nothing of the others is used again. A start
+goes on from where its trial ended, schedule and all; nothing of the others is used again. The best
+weights of the run are then chosen from what follows: a good moment of a trial, at a high rate, says
+little about a network, and less beyond the trained range. A start
 below `training.enough_bits` goes on at once, and no further one is tried.
 
 All trials count: in the run's sequences, its seconds and its learning curve, whose lines name their

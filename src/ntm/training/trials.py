@@ -28,6 +28,8 @@ def _go_on_with_the_best(run: "Trainer") -> None:
     kept, tensors = run.state.starts.release()
     run.state.restore_own(tensors)
     run.state.counters = Counters(**kept["counters"])
+    if run.settings.training.validate_every and run.state.counters.sequences < run.goal:
+        run.state.counters.best_bits = None  # the best weights are chosen from what follows
     if run.folder is not None:
         best = copy.deepcopy(run.model)
         best.load_state_dict(checkpoints.under("best/", tensors))

@@ -4,7 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "tensors.h"
+#include "trees.h"
 
 #define NTM_TEXT(name) #name
 #define NTM_NAME(name) NTM_TEXT(name)
@@ -248,6 +248,7 @@ NB_MODULE(NTM_MODULE(NTM_TARGET), m) {
           nb::arg("backward_clip"));
   m.attr("target") = NTM_NAME(NTM_TARGET);
   m.def("supported", supported);
+  m.def("unchanged", unchanged);
   // For tests: whether tensors are described by DLPack's exchange or by their attributes. Returns whether the former.
   m.def("use_exchange", [](bool wanted) {
     Torch& torch = Torch::get();

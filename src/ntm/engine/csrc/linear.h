@@ -3,44 +3,11 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
-#include <new>
 
-#include "contract.h"
+#include "blocks.h"
 #include "simd.h"
 
 namespace ntm::NTM_TARGET {
-
-// Memory begins at a cache line, so that no vector of a padded row crosses one.
-constexpr std::align_val_t kCacheLine{64};
-
-template <typename T>
-struct Aligned {
-  using value_type = T;
-
-  Aligned() = default;
-  template <typename Other>
-  Aligned(const Aligned<Other>&) {}
-
-  T* allocate(std::size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), kCacheLine)); }
-  void deallocate(T* memory, std::size_t) { ::operator delete(memory, kCacheLine); }
-  void operator()(T* memory) const { ::operator delete(memory, kCacheLine); }
-  friend bool operator==(const Aligned&, const Aligned&) { return true; }
-  friend bool operator!=(const Aligned&, const Aligned&) { return false; }
-};
-
-// Memory that begins as zeros.
-template <typename T>
-using Scratch = std::vector<T, Aligned<T>>;
-
-// Uninitialised memory: every element is written before it is read.
-template <typename T>
-using Buffer = std::unique_ptr<T[], Aligned<T>>;
-
-template <typename T>
-Buffer<T> buffer(Index count) {
-  return Buffer<T>(Aligned<T>().allocate(count));
-}
 
 // Columns are handled in panels of 16, and rows that the kernels own are padded to whole panels.
 constexpr Index kPanel = 16;

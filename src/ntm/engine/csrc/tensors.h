@@ -42,7 +42,8 @@ struct Torch {
   nb::object tensor, parameter, float32, float64, int64;
   nb::object dtype = nb::str("dtype"), is_cpu = nb::str("is_cpu"),
              is_neg = nb::steal(PyUnicode_InternFromString("is_neg")), data_ptr = nb::str("data_ptr"),
-             shape = nb::str("shape"), stride = nb::str("stride"), detach = nb::str("detach"), numpy = nb::str("numpy");
+             shape = nb::str("shape"), stride = nb::str("stride"), detach = nb::str("detach"), numpy = nb::str("numpy"),
+             dict = nb::steal(PyUnicode_InternFromString("__dict__"));
   const TensorExchange *offered = nullptr, *exchange = nullptr;
 
   Torch() {
