@@ -402,3 +402,40 @@ def test_arrays_that_do_not_fit_together_are_refused(
     np.savez(path, **arrays | {kept: change(arrays[kept])})
     with pytest.raises(ValueError, match=r"trace\.npz is not a trace"):
         Trace.load(path)
+
+
+def test_a_long_list_of_members_is_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "trace.npz"
+    trace = small_trace()
+    trace.save(file)
+    content = file.read_bytes()
+    long = (20_000).to_bytes(4, "little")
+    for damaged in (
+        content[:-10] + long + content[-6:],
+        content[:-22] + b"PK\6\7" + bytes(16) + content[-22:],
+        content[:-2] + b"\3\0zip",
+        b"PK",
+    ):
+        file.write_bytes(damaged)
+        with pytest.raises(ValueError, match="not a trace"):
+            Trace.load(file)
+    trace.save(file)
+    with zipfile.ZipFile(file, "a") as archive:
+        for number in range(300):
+            archive.writestr(f"{number}.npy", content)
+    with pytest.raises(ValueError, match="lists other things"):
+        Trace.load(file)
+
+
+def test_facts_are_few(tmp_path: Path) -> None:
+    file = tmp_path / "trace.npz"
+    dataclasses.replace(small_trace(), about={"title": "long" * 100_000}).save(file)
+    with pytest.raises(ValueError, match="unpacks to 1,600,"):
+        Trace.load(file)
+
+
+def test_an_old_trace_is_bounded_too(tmp_path: Path) -> None:
+    file = tmp_path / "trace"
+    file.write_bytes(b"x" * 1000)
+    with pytest.raises(ValueError, match="unpacks to 1,000 bytes"):
+        Trace.load(file, at_most=999)

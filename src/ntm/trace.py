@@ -6,6 +6,7 @@ Figures, the terminal, notebooks and the studio all draw from this value and fro
 import io
 import json
 import math
+import os
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -15,12 +16,15 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from ntm.common.files import write_atomically
+from ntm.common.files import require_short_header, write_atomically
 
 Array = NDArray[np.floating[Any]]
 
 FORMAT = "ntm-trace-2"
 _OLD_FORMAT = "ntm-trace-1"  # safetensors, without the problem; still read
+# Bytes: a trace has a page of facts, and about thirty arrays are listed in its file.
+_MOST_FACTS = 1_000_000
+_LONGEST_LIST = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +121,7 @@ class Trace:
         """
         Path(path).open("rb").close()  # an unreadable file is not a wrong format
         try:
+            _require_size(Path(path).stat().st_size, at_most)
             packed = zipfile.is_zipfile(path)
             arrays, about = _read_npz(path, at_most) if packed else _read_safetensors(path)
         except Exception as error:  # a foreign file may raise anything
@@ -154,14 +159,34 @@ HEAD_ARRAYS = {n.removeprefix("read_"): a[3:] for n, a in _AXES.items() if n.sta
 
 
 def _read_npz(path: str | Path, at_most: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    _require_short_list(path)
     with zipfile.ZipFile(path) as archive:
-        sizes = [_size(archive, member) for member in archive.infolist()]
-    if sum(sizes) > at_most:
-        raise ValueError(f"it unpacks to {sum(sizes):,} bytes, more than at_most={at_most:,}")
+        sizes = [(member.filename, _size(archive, member)) for member in archive.infolist()]
+    _require_size(sum(size for _, size in sizes), at_most)
+    _require_size(sum(size for name, size in sizes if name == "about.npy"), _MOST_FACTS)
     with np.load(path, allow_pickle=False) as file:
         arrays = dict(file)
     about = json.loads(str(arrays.pop("about", "{}")), parse_constant=_refuse)
     return arrays, dict(about)
+
+
+def _require_size(size: int, at_most: int) -> None:
+    if size > at_most:
+        raise ValueError(f"it unpacks to {size:,} bytes, more than at_most={at_most:,}")
+
+
+def _require_short_list(path: str | Path) -> None:
+    """Refuse an archive with a long list of what is in it: zipfile reads it whole.
+
+    The file ends with 22 bytes that say how long it is; numpy writes no comment after it. Behind
+    the 20 bytes of the other mark would stand a second length, for archives of gigabytes.
+    """
+    with Path(path).open("rb") as file:
+        file.seek(-42, os.SEEK_END)
+        end = file.read()
+    length = int.from_bytes(end[32:36], "little")
+    if end[20:24] != b"PK\5\6" or end[:4] == b"PK\6\7" or length > _LONGEST_LIST:
+        raise ValueError("it lists other things than the arrays of a trace")
 
 
 def _size(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
@@ -182,6 +207,7 @@ def _refuse(word: str) -> None:
 def _read_safetensors(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
     from safetensors import safe_open
 
+    require_short_header(path)
     with safe_open(path, framework="numpy") as file:
         about = file.metadata() or {}
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118

@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -121,3 +123,20 @@ def test_weights_that_cannot_be_used_are_explained(small: Small, tmp_path: Path)
     file.write_bytes(file.read_bytes()[:50])
     with pytest.raises(RunError, match="does not hold the weights of this run"):
         run.load_model("best")
+
+
+@pytest.mark.parametrize("model", ["ntm-ff", "ntm-lstm", "lstm"])
+def test_weights_are_compared_with_a_network_without_the_compiler_of_torch(
+    small: Small, tmp_path: Path, model: str
+) -> None:
+    """It takes seconds to import."""
+    settings = small(model=model)
+    Run.create(tmp_path, settings).save_weights("best", build_model(settings), {"sequences": 1})
+    script = (
+        f"import sys; from ntm.runs import Run; Run({str(tmp_path)!r}).load_model('best'); "
+        f"print('torch._dynamo' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True
+    )
+    assert done.stdout == "False\n"

@@ -34,6 +34,12 @@ def write_metrics(file: Path, *points: tuple[int, float]) -> None:
             opened.write(json.dumps({"sequences": sequences, "bits": bits}) + "\n")
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine anything may take long."""
+    monkeypatch.setattr("ntm.studio.workers.SECONDS_TO_ANSWER", 300.0)
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with a run of an NTM and a run of an LSTM."""

@@ -1,5 +1,6 @@
 """axe finds nothing to complain of: every view, light and dark, on a desk and on a phone."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,20 @@ def test_nor_does_a_refusal(page: Page, address: str) -> None:
     page.goto(f"{address.partition('?')[0]}#play/run:nobody")
     expect(page.locator("#play-message")).to_contain_text("no network run:nobody")
     assert complaints(page) == []
+
+
+def test_nor_does_a_saved_trace(page: Page, address: str, folder: Path) -> None:
+    task, net = make_task("copy"), build_model(paper_settings("copy"))
+    batch = task.at(length=4).sample(1, torch.Generator())
+    recorded = traced(net, batch, task)
+    recorded.save(folder / "whole.npz")
+    replace(recorded, memory=None, targets=None, mask=None, about={}).save(folder / "bare.npz")
+    for name in ("whole.npz", "bare.npz"):
+        page.goto("about:blank")
+        page.goto(f"{address.partition('?')[0]}#play/trace:{name}")
+        expect(page.locator(".readout")).to_have_text("step 1 of 9")
+        page.locator("details.answer summary").click()
+        assert complaints(page) == [], name
 
 
 def test_nor_does_a_shared_file(page: Page, tmp_path: Path) -> None:

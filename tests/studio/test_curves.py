@@ -120,7 +120,7 @@ def test_of_a_file_without_end_little_is_read_at_a_time_and_kept(tmp_path: Path)
     before = -1
     while curve.points[-1:] != [(100_000, 1.0)]:
         curve.update(file)
-        assert len(curve.points) <= 20_000
+        assert len(curve.points) <= 4000
         reached = curve.points[-1][0] if curve.points else 0
         assert reached > before or not curve.points
         before = reached
@@ -184,7 +184,7 @@ def test_a_run_that_is_never_read_to_its_end_does_not_keep_others_from_being_rea
     for name in ("a", "b", "c"):
         make_run(tmp_path / name)
     clock = iter(range(1000))
-    monkeypatch.setattr("ntm.studio.runs.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("ntm.studio.runs.monotonic", lambda: next(clock))
     client = TestClient(create_app(tmp_path), base_url=HOST)
     monkeypatch.setattr("ntm.studio.runs._TIME_TO_READ", 1)
     for reached in ([40, 0, 0], [40, 40, 0], [40, 40, 40]):

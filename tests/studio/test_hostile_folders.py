@@ -11,6 +11,7 @@ from tests.studio.conftest import HOST, make_run
 from tests.studio.test_hostile import assert_refused, post
 
 from ntm.studio.errors import RefusedError
+from ntm.studio.folder import MOST_RUNS
 from ntm.studio.networks import Networks
 from ntm.studio.security import ANSWER_HEADERS
 from ntm.studio.server import create_app
@@ -24,7 +25,7 @@ FOREIGN = {
     "nonsense": b'{"format": 1, "task": 5, "model": [1], "training": {"name": []}}',
     "unknown-task": b'{"format": 1, "task": {"name": "juggling"}, "model": {"name": "lstm"}}',
     "deep": b"[" * 100_000,
-    "long": b" " * 2_000_000,
+    "long": b" " * 20_001,
     "binary": b"\xff" * 1000,
 }
 
@@ -127,6 +128,46 @@ def test_no_config_makes_the_studio_fill_the_memory(tmp_path: Path) -> None:
     assert grown < 500_000  # kilobytes
 
 
+@pytest.mark.parametrize(
+    ("sizes", "why"),
+    [
+        ({"read_heads": 200, "write_heads": 57, "memory_width": 1}, "257 heads"),
+        ({"memory_width": 2000, "memory_locations": 1, "controller_size": 1}, "numbers"),
+        ({"shifts": ",".join(map(str, range(1000))), "memory_locations": 2000}, "take too long"),
+    ],
+    ids=["heads", "width", "shifts"],
+)
+def test_no_network_makes_the_studio_compute_or_send_without_end(
+    tmp_path: Path, sizes: dict[str, object], why: str
+) -> None:
+    make_run(tmp_path / "bad", **{f"model__{name}": size for name, size in sizes.items()})
+    client = TestClient(create_app(tmp_path), base_url=HOST)
+    request = {"network": "run:bad", "problem": {"vectors": [[0] * 8] * 450}}
+    assert_refused(post(client, "/api/trace", request), 422)
+    assert why in post(client, "/api/trace", request).json()["error"]
+
+
+def test_of_very_many_runs_some_are_shown(tmp_path: Path) -> None:
+    for number in range(MOST_RUNS + 3):
+        (tmp_path / f"{number:05}").mkdir()
+        (tmp_path / f"{number:05}" / "config.json").write_text("{")
+        (tmp_path / f"{number:05}.npz").touch()
+    client = TestClient(create_app(tmp_path), base_url=HOST)
+    names = [run["name"] for run in client.get("/api/runs").json()]
+    assert names == [f"{number:05}" for number in range(MOST_RUNS)]
+    assert client.get("/api/traces").json() == [f"{name}.npz" for name in names]
+
+
+def test_weights_that_list_more_than_a_network_has_are_not_opened(tmp_path: Path) -> None:
+    file = make_run(tmp_path / "listing").weights_file("best")
+    tensor = '"{}":{{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}'
+    listed = ",".join(tensor.format(number) for number in range(40_000))
+    header = f'{{"__metadata__":{{"ntm":"{{\\"sequences\\":1}}"}},{listed}}}'.encode()
+    file.write_bytes(len(header).to_bytes(8, "little") + header)
+    client = TestClient(create_app(tmp_path), base_url=HOST)
+    assert "run:listing" not in {network["id"] for network in client.get("/api/networks").json()}
+
+
 def test_weights_too_large_to_be_those_of_a_network_are_not_opened(tmp_path: Path) -> None:
     run = make_run(tmp_path / "sparse")
     os.truncate(run.path / "best.safetensors", 10**11)  # a file with a hole takes no room
@@ -150,11 +191,11 @@ def test_too_many_examples_at_once_are_refused(
 
     async def refusing(_self: Workers, _work: object) -> str:
         asked.append("worker")
-        raise RefusedError(429, "The studio is busy.")
+        raise RefusedError(503, "The studio is busy.")
 
     monkeypatch.setattr(Workers, "run", refusing)
     client = TestClient(create_app(tmp_path), base_url=HOST)
-    assert_refused(post(client, "/api/example", {"network": "untrained:copy"}), 429)
+    assert_refused(post(client, "/api/example", {"network": "untrained:copy"}), 503)
     assert asked == ["worker"]
 
 

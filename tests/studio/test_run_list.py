@@ -10,7 +10,7 @@ from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from tests.studio.conftest import make_run, write_metrics
+from tests.studio.conftest import SMALL, make_run, write_metrics
 from tests.studio.test_accessibility import complaints
 from tests.studio.test_page import PATIENCE, PHONE, browser, eventually
 
@@ -144,6 +144,30 @@ def test_a_stopped_run_is_resumed_and_stopped_again(page: Page, folder: Path) ->
     assert list((folder / "copy-1" / "checkpoint").iterdir())
 
 
+def test_a_finished_run_is_extended(page: Page, folder: Path) -> None:
+    shutil.rmtree(folder / "copy-1")
+    sizes = [part for name, size in SMALL.items() for part in ("--set", f"{name}={size}")]
+    command = [sys.executable, "-m", "ntm", "train", "copy", "--sequences", "40"]
+    subprocess.run([*command, *sizes, "--run", str(folder / "copy-1")], check=True)
+    row = page.locator("tr[data-run=copy-1]")
+    expect(row).to_have_attribute("data-state", "finished")
+    extend = page.get_by_role("button", name="Extend copy-1", exact=True)
+    for typed, said in (("many", "give more than that"), ("20", "give more than that")):
+        page.once("dialog", lambda dialog, typed=typed: dialog.accept(typed))
+        extend.click()
+        expect(page.locator("#training-trouble")).to_contain_text(said)
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    extend.click()
+    expect(row).to_have_attribute("data-state", "finished")
+    page.once("dialog", lambda dialog: dialog.accept("5000000"))
+    extend.click()
+    expect(row).to_have_attribute("data-state", "running")
+    eventually(lambda: Run(folder / "copy-1").settings.training.sequences == 5_000_000)
+    page.get_by_role("button", name="Stop copy-1", exact=True).click()
+    expect(row).to_have_attribute("data-state", "stopped")
+    assert Run(folder / "copy-1").metrics.read_text().startswith('{"sequences": 40')
+
+
 def test_a_refusal_is_in_sight_and_goes_away(page: Page) -> None:
     page.locator("#start").get_by_label("Name, if you like").fill("copy-1")
     page.get_by_role("button", name="Start").click()
@@ -168,6 +192,25 @@ def test_the_chart_is_walked_with_the_keys(page: Page) -> None:
     for _ in range(3):
         chart.press("ArrowRight")
     expect(told).to_have_text("copy-2: 0.5 bits at 52 sequences")
+
+
+def test_the_keys_stay_on_a_line_when_others_are_filtered_out(page: Page) -> None:
+    chart, told = page.locator("svg.chart"), page.locator("#training [aria-live]")
+    eventually(lambda: lines(page) == ["copy-1", "copy-10", "copy-2"])
+
+    def at_the_run() -> bool:
+        chart.press("ArrowUp")
+        return told.inner_text() == "copy-2: 3.5 bits at 20 sequences"
+
+    eventually(at_the_run)
+    page.get_by_label("Find").fill("copy-2")
+    eventually(lambda: lines(page) == ["copy-2"])
+    chart.press("ArrowRight")
+    expect(told).to_have_text("copy-2: 1.25 bits at 40 sequences")
+    page.get_by_label("Find").fill("copy-10")
+    eventually(lambda: lines(page) == ["copy-10"])
+    chart.press("ArrowUp")
+    expect(told).to_have_text("copy-10: 1.25 bits at 40 sequences")
 
 
 def test_six_hundred_runs_leave_the_form_in_sight(page: Page, folder: Path) -> None:

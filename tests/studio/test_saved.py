@@ -81,9 +81,11 @@ def test_arrays_that_do_not_fit_together(
 def test_a_file_that_unpacks_to_too_much_is_not_unpacked(client: TestClient, folder: Path) -> None:
     a_trace().save(folder / "large.npz")
     with zipfile.ZipFile(folder / "large.npz", "a", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("more.npy", bytes(100_000_000))
+        content = io.BytesIO()
+        np.save(content, np.zeros(100_000_000, np.uint8))
+        archive.writestr("more.npy", content.getvalue())
     assert_refused(client.get("/api/traces/large.npz"), 422)
-    assert "the studio shows up to" in client.get("/api/traces/large.npz").json()["error"]
+    assert "more than at_most=" in client.get("/api/traces/large.npz").json()["error"]
 
 
 def test_a_header_that_promises_more_than_there_is(client: TestClient, folder: Path) -> None:
@@ -94,6 +96,33 @@ def test_a_header_that_promises_more_than_there_is(client: TestClient, folder: P
     with zipfile.ZipFile(folder / "liar.npz", "a") as archive:
         archive.writestr("more.npy", header.getvalue())
     assert_refused(client.get("/api/traces/liar.npz"), 422)
+
+
+def test_more_than_a_page_can_show_is_refused(client: TestClient, folder: Path) -> None:
+    trace, file = a_trace(), folder / "odd.npz"
+    wide = {"inputs": np.zeros((7, 1, 200_000), np.float16)}
+    heads = {
+        name: np.zeros((7, 1, 300, *array.shape[3:]), np.float16)
+        for name, array in vars(trace).items()
+        if name.startswith("read_") or name == "reads"
+    }
+    for arrays, why in ((wide, "200,003 channels"), (heads, "301 heads")):
+        trace.save(file)
+        changed(file, **arrays)
+        assert_refused(client.get("/api/traces/odd.npz"), 422)
+        assert why in client.get("/api/traces/odd.npz").json()["error"]
+
+
+@pytest.mark.parametrize("value", ["1e999", '"\\ud800"', "[" * 900 + "]" * 900])
+def test_facts_that_json_cannot_say_do_no_harm(
+    client: TestClient, folder: Path, value: str
+) -> None:
+    a_trace().save(folder / "odd.npz")
+    about = f'{{"format": "ntm-trace-2", "config": {value}}}'
+    changed(folder / "odd.npz", about=np.array(about))
+    answer = client.get("/api/traces/odd.npz")
+    assert answer.status_code in {200, 422}
+    json.loads(answer.text, parse_constant=pytest.fail)
 
 
 def test_odd_facts_are_only_words(client: TestClient, folder: Path) -> None:

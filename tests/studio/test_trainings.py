@@ -1,14 +1,19 @@
 """Runs that are started and stopped from the page: real processes."""
 
+import shutil
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from fastapi.testclient import TestClient
 from tests.studio.conftest import HOST, write_metrics
 
-from ntm.runs import Run
+from ntm.runs import Run, RunError
 from ntm.studio.server import create_app
 from ntm.studio.trainings import Order
 
@@ -120,3 +125,52 @@ def test_a_run_that_another_process_trains_is_not_deleted(client: TestClient, fo
     assert not run.path.exists()
     assert client.get("/api/runs/copying/curve").status_code == 404
     assert "copying" not in states(client)
+
+
+def test_a_real_process_keeps_its_folder(tmp_path: Path) -> None:
+    run = tmp_path / "mine"
+    command = [sys.executable, "-m", "ntm", "train", "copy", "--run", str(run)]
+    with (
+        TestClient(create_app(tmp_path), base_url=HOST) as client,
+        subprocess.Popen(
+            [*command, "--sequences", "10000000"], stdout=subprocess.DEVNULL
+        ) as process,
+    ):
+        until((run / "metrics.jsonl").exists)
+        refused = client.post("/api/runs/mine/delete", json={})
+        assert refused.status_code == 409
+        assert "another process" in refused.json()["error"]
+        assert (run / "config.json").exists()
+        process.send_signal(signal.SIGINT)
+        process.wait()
+        assert client.post("/api/runs/mine/delete", json={}).status_code == 200
+    assert not run.exists()
+
+
+def test_nobody_begins_to_train_in_a_folder_that_is_being_deleted(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    removed = []
+
+    def remove(path: Path) -> None:
+        with pytest.raises(RunError, match="another process"), Run(path).locked():
+            pass
+        removed.append(path.name)
+
+    monkeypatch.setattr(shutil, "rmtree", remove)
+    assert client.post("/api/runs/copying/delete", json={}).status_code == 200
+    assert removed == ["copying"]
+
+
+def test_a_lock_that_is_a_link_harms_nobody(client: TestClient, folder: Path) -> None:
+    outside = folder.parent / "precious"
+    outside.write_text("precious")
+    lock = folder / "copying" / ".lock"
+    for place in (outside, folder / "baseline" / "config.json"):
+        lock.unlink(missing_ok=True)
+        lock.symlink_to(place)
+        assert states(client)["copying"] == "stopped"
+        answer = client.post("/api/runs/copying/delete", json={})
+        assert answer.status_code == 409
+        assert "cannot be removed" in answer.json()["error"]
+    assert outside.read_text() == "precious"

@@ -21,7 +21,7 @@ def test_so_many_may_wait_and_no_more() -> None:
         await asyncio.sleep(0)  # they are handed to the thread, and this one goes on
         with pytest.raises(RefusedError, match="busy") as refused:
             await workers.run(work)
-        assert refused.value.status == 429
+        assert refused.value.status == 503
         assert not any(task.done() for task in accepted)
         finish.set()
         assert await asyncio.gather(*accepted) == ["done"] * 3
@@ -42,3 +42,30 @@ def test_what_goes_wrong_is_told_and_makes_room_again() -> None:
                 await workers.run(work)
 
     asyncio.run(twice())
+
+
+def test_who_waits_too_long_is_told_and_what_has_not_begun_never_begins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ntm.studio.workers.SECONDS_TO_ANSWER", 0.01)
+    workers, finish, begun = Workers(threads=1), threading.Event(), []
+
+    def work() -> str:
+        begun.append("work")
+        finish.wait()
+        return "done"
+
+    async def late() -> None:
+        answers = await asyncio.gather(
+            *[workers.run(work) for _ in range(3)], return_exceptions=True
+        )
+        for answer in answers:
+            assert isinstance(answer, RefusedError)
+            assert answer.status == 503
+            assert "try again in a moment" in str(answer)
+        finish.set()
+        monkeypatch.setattr("ntm.studio.workers.SECONDS_TO_ANSWER", 300.0)
+        assert await workers.run(lambda: "next") == "next"
+
+    asyncio.run(late())
+    assert begun == ["work"]

@@ -5,6 +5,9 @@ import os
 from pathlib import Path
 from typing import Any
 
+# Bytes of names and shapes in a safetensors file: enough for ten thousand tensors.
+_LONGEST_HEADER = 2_000_000
+
 
 def parse_json(text: str | bytes) -> Any:
     """The value of a JSON text; a ValueError says what is wrong with it."""
@@ -14,6 +17,16 @@ def parse_json(text: str | bytes) -> Any:
         raise ValueError(f"not JSON: {error}") from error
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
+
+
+def require_short_header(file: str | Path) -> None:
+    """Refuse a safetensors file that lists more than any of ours: readers keep all of the list."""
+    with Path(file).open("rb") as opened:
+        header = int.from_bytes(opened.read(8), "little")
+    if header > _LONGEST_HEADER:
+        raise ValueError(
+            f"{file} is not a safetensors file, or it is torn: its header has {header:,} bytes."
+        )
 
 
 def write_atomically(path: Path, content: bytes) -> None:

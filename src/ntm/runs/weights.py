@@ -12,7 +12,9 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
+from ntm.common.files import require_short_header
 from ntm.runs.facts import Facts, parse_facts
 
 Weights = dict[str, Tensor]
@@ -35,11 +37,21 @@ def read_facts(file: Path) -> Facts:
 
 @contextmanager
 def _opened(file: Path) -> Iterator[Any]:
+    require_short_header(file)
     try:
         with safe_open(file, framework="pt") as opened:
             yield opened
     except SafetensorError as error:
         raise ValueError(f"{file} is not a safetensors file, or it is torn: {error}.") from error
+
+
+class _Unfilled(TorchFunctionMode):
+    """Leaves out normal_: on the meta device torch imports its compiler for it, for seconds."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        return None if func is nn.init.normal_ else func(*args, **(kwargs or {}))
 
 
 def require_fitting(weights: Weights, config: Any, build: Callable[[], nn.Module]) -> None:
@@ -50,7 +62,7 @@ def require_fitting(weights: Weights, config: Any, build: Callable[[], nn.Module
     layers = max(size for name, size in sizes.items() if name.endswith("layers"))
     if max(sizes.values()) > values or layers > len(weights):
         raise ValueError("config.json is of a far larger network than the weights.")
-    with torch.device("meta"):
+    with torch.device("meta"), _Unfilled():
         expected = shapes_of(build().state_dict())
     found = shapes_of(weights)
     for name in sorted(expected.keys() | found.keys()):

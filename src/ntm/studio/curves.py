@@ -4,6 +4,8 @@ import json
 import math
 import os
 import threading
+from array import array
+from collections.abc import Iterable
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -14,7 +16,7 @@ from ntm.runs.metrics import merged
 Point = tuple[int, float]
 
 _LONGEST_READ = 250_000
-_MOST_KEPT = 20_000
+_MOST_KEPT = 4000  # in 64 kB: there may be thousands of curves
 _MOST_POINTS = 2000
 _MOST_SEQUENCES = 2**53  # what a page can count
 
@@ -27,12 +29,27 @@ class Curve:
     """
 
     def __init__(self) -> None:
-        self.points: list[Point] = []
+        self.points = []
         self.generation = 0
         self.speed: float | None = None
         self._file: tuple[int, int] | None = None
         self._offset = 0
         self._lock = threading.Lock()
+
+    @property
+    def points(self) -> list[Point]:
+        """Sequences, and the mean cost since the point before."""
+        return list(zip(self._sequences, self._bits, strict=True))
+
+    @points.setter
+    def points(self, points: Iterable[Point]) -> None:
+        self._sequences = array("q", (sequences for sequences, _ in points))
+        self._bits = array("d", (bits for _, bits in points))
+
+    @property
+    def last(self) -> tuple[int, float | None]:
+        """Where the curve ends."""
+        return (self._sequences[-1], self._bits[-1]) if self._bits else (0, None)
 
     def update(self, path: Path) -> None:
         """Read what was added since; a last line that is not whole yet is left for later."""
@@ -58,10 +75,11 @@ class Curve:
     def _add(self, line: bytes) -> None:
         """Add the point of a line of metrics; a line that has none, or goes back, adds nothing."""
         point, speed = _reported(line)
-        if point is not None and point[0] > (self.points[-1][0] if self.points else 0):
-            self.points.append(point)
+        if point is not None and point[0] > self.last[0]:
+            self._sequences.append(point[0])
+            self._bits.append(point[1])
             self.speed = speed
-            if len(self.points) > _MOST_KEPT:
+            if len(self._bits) > _MOST_KEPT:
                 self.points = thinned(self.points, 0, _MOST_KEPT // 2)
 
 

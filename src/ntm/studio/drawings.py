@@ -7,6 +7,7 @@ from typing import Any
 
 from ntm.runs import block_generator
 from ntm.studio.errors import RefusedError
+from ntm.studio.folder import MOST_RUNS
 from ntm.studio.guide import problem_kinds
 from ntm.studio.problems import MAX_CELLS, MAX_STEPS, Problem
 from ntm.studio.sizes import smallest, trained_range, usual_sizes
@@ -37,7 +38,7 @@ def example(task: Task, sizes: Mapping[str, int], seed: int) -> Problem:
     return problem_kinds()[task.name].read(task, _example(task, chosen, seed))
 
 
-@lru_cache
+@lru_cache(MOST_RUNS)
 def form(task: Task) -> dict[str, Any]:
     """What a page needs to know to let somebody draw a problem.
 

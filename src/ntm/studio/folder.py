@@ -7,6 +7,7 @@ import stat
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -16,7 +17,10 @@ from ntm.studio.errors import RefusedError
 from ntm.tasks import TASKS
 
 NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
-_LARGEST_CONFIG = 1_000_000
+# Of a larger folder only a part is shown.
+MOST_RUNS = 2000
+_MOST_ENTRIES = 20_000
+_LARGEST_CONFIG = 20_000
 _LARGEST_NUMBER = 20_000
 
 Value = TypeVar("Value")
@@ -34,20 +38,22 @@ class RunsFolder:
 
     def names(self) -> list[str]:
         """The runs there are, whether they can be used or not."""
-        try:
-            with os.scandir(self.path) as entries:
-                return sorted(entry.name for entry in entries if _looks_like_run(entry))
-        except OSError:
-            return []
+        return self._entries(_looks_like_run)
 
     def files(self, suffix: str) -> list[str]:
         """The names of the plain files that end in this; links do not count."""
+        return self._entries(
+            lambda entry: entry.name.endswith(suffix) and entry.is_file(follow_symlinks=False)
+        )
+
+    def _entries(self, wanted: Callable[[os.DirEntry[str]], bool]) -> list[str]:
+        """The names of what is wanted, in order."""
         try:
             with os.scandir(self.path) as entries:
-                plain = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
+                named = (entry for entry in islice(entries, _MOST_ENTRIES) if is_name(entry.name))
+                return sorted(entry.name for entry in named if wanted(entry))[:MOST_RUNS]
         except OSError:
             return []
-        return sorted(name for name in plain if is_name(name) and name.endswith(suffix))
 
     def run(self, name: str) -> Run:
         """The run of that name."""
@@ -134,7 +140,7 @@ def is_name(text: str) -> bool:
 
 def _looks_like_run(entry: os.DirEntry[str]) -> bool:
     try:
-        return is_name(entry.name) and entry.is_dir() and Path(entry, "config.json").exists()
+        return entry.is_dir() and Path(entry, "config.json").exists()
     except OSError:  # links in a circle, or what may not be looked into
         return False
 
@@ -145,7 +151,7 @@ class Cache(Generic[Value]):
     size: how many are kept, those used last.
     """
 
-    def __init__(self, size: int = 1000) -> None:
+    def __init__(self, size: int = MOST_RUNS) -> None:
         self._size = size
         self._kept: OrderedDict[Path, tuple[Hashable, Value]] = OrderedDict()
         self._lock = threading.Lock()

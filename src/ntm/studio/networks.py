@@ -1,14 +1,11 @@
 """The networks there are to play with: the pretrained ones, and those of a folder of runs."""
 
-import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-
-from safetensors import safe_open
 
 from ntm import pretrained
 from ntm.config import NTMConfig
@@ -17,9 +14,10 @@ from ntm.models.family import Model, ModelConfig
 from ntm.models.lstm import LSTMConfig
 from ntm.paper import paper_settings
 from ntm.runs import Run, RunError, Settings, build_model
+from ntm.runs.weights import read_facts
 from ntm.studio.documents import Document, trace_document
 from ntm.studio.drawings import encode, form
-from ntm.studio.errors import RefusedError
+from ntm.studio.errors import RefusedError, require_few
 from ntm.studio.folder import Cache, RunsFolder
 from ntm.studio.guide import problem_kinds
 from ntm.studio.problems import MAX_STEPS, Problem
@@ -30,9 +28,10 @@ from ntm.tasks import Task
 MAX_LOCATIONS = 1024
 # Numbers in a document: 32 MB of them.
 MAX_VALUES = 8_000_000
+MAX_HEADS = 256
 # About as many as a config in a folder may ask this process to build,
-_MAX_PARAMETERS = 20_000_000
-# and how often all of them together may be used: about a second of work.
+_MAX_PARAMETERS = 10_000_000
+# and the multiplications of a whole problem: about half a second of work.
 _MAX_PRODUCTS = 3_000_000_000
 _MODELS_KEPT = 3
 
@@ -173,10 +172,9 @@ def _facts(file: Path, config: ModelConfig) -> dict[str, Any]:
     if _parameters(config) > _MAX_PARAMETERS or file.stat().st_size > 8 * _MAX_PARAMETERS:
         return {}
     try:
-        with safe_open(file, framework="pt") as opened:
-            known = json.loads((opened.metadata() or {})["ntm"])
-        bits = float(known.get("validation_bits", math.nan))
-        return {"sequences": int(known["sequences"]), "bits": bits if math.isfinite(bits) else None}
+        known = read_facts(file)
+        bits = known.get("validation_bits", math.nan)
+        return {"sequences": known["sequences"], "bits": bits if math.isfinite(bits) else None}
     except Exception:  # whatever a foreign file provokes, the others are still there
         return {}
 
@@ -218,18 +216,21 @@ def _parameters(config: ModelConfig) -> float:
 
 def _require_room(config: ModelConfig, steps: int, locations: int | None) -> None:
     """Refuse what would take too long, or be too large to show."""
-    if steps * _parameters(config) > _MAX_PRODUCTS:
+    products, values, heads = _parameters(config), 0, 0
+    if isinstance(config, NTMConfig):
+        most = max(MAX_LOCATIONS, config.memory_locations)
+        locations = locations or config.memory_locations
+        if locations > most:
+            raise RefusedError(422, f"memory_locations is {locations}; give up to {most}.")
+        heads, width = config.read_heads + config.write_heads, config.memory_width
+        products += heads * locations * (3 * width + len(config.shifts))
+        values = steps * locations * (width + 4 * heads)
+        values += steps * heads * (3 * width + len(config.shifts))
+    if steps * products > _MAX_PRODUCTS:
         raise RefusedError(
             422, f"{steps:,} steps of a network of this size take too long; take a shorter problem."
         )
-    if not isinstance(config, NTMConfig):
-        return
-    most = max(MAX_LOCATIONS, config.memory_locations)
-    locations = locations or config.memory_locations
-    if locations > most:
-        raise RefusedError(422, f"memory_locations is {locations}; give up to {most}.")
-    weightings = 4 * (config.read_heads + config.write_heads)
-    values = steps * locations * (config.memory_width + weightings)
+    require_few(heads, MAX_HEADS, "heads")
     if values > MAX_VALUES:
         raise RefusedError(
             422,

@@ -1,10 +1,10 @@
 """What can be asked of the studio, and who answers."""
 
-import json
 from typing import Any
 
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
+from pydantic_core import to_json
 
 from ntm.studio import drawings, guide, schemas
 from ntm.studio.curves import paper_curves
@@ -31,7 +31,8 @@ _REASONS = {
     413: "The body is too long.",
     415: "The body is not declared as JSON.",
     422: "A value is missing, of the wrong kind or out of bounds.",
-    429: "The studio is busy; try again later.",
+    429: "As many runs go on as may; try again later.",
+    503: "It would take too long now; try again later.",
 }
 
 
@@ -42,10 +43,10 @@ def _refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
-_ASKED = _refusals(403, 404)
-_NAMED = _refusals(403, 404, 422)
+_ASKED = _refusals(403, 404, 503)
+_NAMED = _ASKED | _refusals(422)
 _POSTED = _refusals(400, 403, 413, 415, 422)
-_WORKED = _POSTED | _refusals(404, 429)
+_WORKED = _POSTED | _refusals(404, 503)
 _ORDERED = _refusals(403, 404, 409, 413, 415, 422)
 
 
@@ -64,56 +65,56 @@ def page() -> APIRouter:
     return router
 
 
-def play(networks: Networks, workers: Workers) -> APIRouter:
+def play(networks: Networks, workers: Workers, readers: Workers) -> APIRouter:
     """The networks, and what they do with a problem."""
     router = APIRouter()
 
     @router.get("/networks", response_model=list[schemas.NetworkListed], responses=_ASKED)
-    def list_networks() -> Any:
-        return networks.listing()
+    async def list_networks() -> Any:
+        return await readers.run(networks.listing)
 
     @router.post("/example", response_model=schemas.ExampleAnswer, responses=_WORKED)
     async def example(request: schemas.ExampleRequest) -> Response:
-        def drawn() -> str:
+        def drawn() -> Response:
             task = networks.find(request.network).task
-            problem = drawings.example(task, request.sizes, request.seed)
-            return f'{{"problem": {problem.model_dump_json()}}}'
+            return _json({"problem": drawings.example(task, request.sizes, request.seed)})
 
-        return _json(await workers.run(drawn))
+        return await workers.run(drawn)
 
     @router.post("/trace", response_model=schemas.TraceDocument, responses=_WORKED)
     async def trace(request: schemas.TraceRequest) -> Response:
-        return _json(await workers.run(lambda: _text(networks.trace(*request.order))))
+        return await workers.run(lambda: _json(networks.trace(*request.order)))
 
     shared: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
 
     @router.post("/share", response_class=Response, responses=_WORKED | shared)
     async def share(request: schemas.ShareRequest) -> Response:
-        html = await workers.run(lambda: as_html(networks.trace(*request.order), request.view))
-        headers = {"content-disposition": 'attachment; filename="trace.html"'}
-        return HTMLResponse(html, headers=headers)
+        def shown() -> Response:
+            html = as_html(networks.trace(*request.order), request.view)
+            headers = {"content-disposition": 'attachment; filename="trace.html"'}
+            return HTMLResponse(html, headers=headers)
+
+        return await workers.run(shown)
 
     return router
 
 
-def saved(traces: SavedTraces, workers: Workers) -> APIRouter:
+def saved(traces: SavedTraces, workers: Workers, readers: Workers) -> APIRouter:
     """Traces that were saved in the folder."""
     router = APIRouter()
 
     @router.get("/traces", response_model=list[str], responses=_ASKED)
-    def list_traces() -> Any:
-        return traces.names()
+    async def list_traces() -> Any:
+        return await readers.run(traces.names)
 
-    responses = _NAMED | _refusals(429)
-
-    @router.get("/traces/{name}", response_model=schemas.TraceDocument, responses=responses)
+    @router.get("/traces/{name}", response_model=schemas.TraceDocument, responses=_NAMED)
     async def trace(name: schemas.NamePath) -> Response:
-        return _json(await workers.run(lambda: _text(traces.document(name))))
+        return await workers.run(lambda: _json(traces.document(name)))
 
     return router
 
 
-def watch(runs: Runs) -> APIRouter:
+def watch(runs: Runs, readers: Workers) -> APIRouter:
     """The runs and their curves, the paper's, and what the page says about tasks and models."""
     router = APIRouter()
 
@@ -122,16 +123,16 @@ def watch(runs: Runs) -> APIRouter:
         return guide.to_json()
 
     @router.get("/runs", response_model=list[schemas.RunListed], responses=_ASKED)
-    def list_runs() -> Any:
-        return runs.listing()
+    async def list_runs() -> Any:
+        return await readers.run(runs.listing)
 
     @router.get("/runs/{name}/curve", response_model=schemas.CurveAnswer, responses=_NAMED)
-    def curve(name: schemas.NamePath, after: schemas.Sequences = 0) -> Any:
-        return runs.curve(name, after)
+    async def curve(name: schemas.NamePath, after: schemas.Sequences = 0) -> Any:
+        return await readers.run(lambda: runs.curve(name, after))
 
-    @router.post("/curves", response_model=dict[str, schemas.Curve], responses=_POSTED)
-    def curves(request: schemas.CurvesRequest) -> Any:
-        return runs.curves(request.after)
+    @router.post("/curves", response_model=dict[str, schemas.Curve], responses=_WORKED)
+    async def curves(request: schemas.CurvesRequest) -> Any:
+        return await readers.run(lambda: runs.curves(request.after))
 
     points = dict[str, list[schemas.Point]]
 
@@ -142,7 +143,7 @@ def watch(runs: Runs) -> APIRouter:
     return router
 
 
-def train(runs: Runs) -> APIRouter:
+def train(runs: Runs, readers: Workers) -> APIRouter:
     """Begin a run, and what can be done with one."""
     router = APIRouter()
 
@@ -163,9 +164,11 @@ def train(runs: Runs) -> APIRouter:
         runs.resume(name, request.sequences)
         return {"name": name}
 
-    @router.post("/runs/{name}/delete", response_model=schemas.RunName, responses=_ORDERED)
-    def delete(name: schemas.NamePath) -> Any:
-        runs.delete(name)
+    responses = _ORDERED | _refusals(503)
+
+    @router.post("/runs/{name}/delete", response_model=schemas.RunName, responses=responses)
+    async def delete(name: schemas.NamePath) -> Any:
+        await readers.run(lambda: runs.delete(name))
         return {"name": name}
 
     return router
@@ -179,9 +182,8 @@ def _static(name: str) -> Response:
     return Response(files[name].read_bytes(), media_type=_KINDS[files[name].suffix])
 
 
-def _json(text: str) -> Response:
-    return Response(text, media_type="application/json")
-
-
-def _text(document: dict[str, Any]) -> str:
-    return json.dumps(document, allow_nan=False)
+def _json(document: dict[str, Any]) -> Response:
+    try:
+        return Response(to_json(document, inf_nan_mode="null"), media_type="application/json")
+    except ValueError as error:  # a file may hold half of a character, or what is nested too deeply
+        raise RefusedError(422, "This holds facts that cannot be sent as JSON.") from error

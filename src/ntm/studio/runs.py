@@ -1,9 +1,11 @@
 """The runs of a folder while they go on: their states and their curves."""
 
+import os
 import shutil
-import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from ntm.runs import Run, RunError
@@ -107,9 +109,14 @@ class Runs:
         training = self._trainings.find(name)
         if training is not None and training.running:
             raise RefusedError(409, f"{name} is being trained; stop it first.")
-        if _is_locked(self._folder.file(name, ".lock")):
-            raise RefusedError(409, f"{name} is being trained by another process; stop it there.")
-        shutil.rmtree(self._folder.path / name)
+        try:
+            with _holding(self._folder.path / name / ".lock", os.O_CREAT):
+                shutil.rmtree(self._folder.path / name)
+        except BlockingIOError as error:
+            sentence = f"{name} is being trained by another process; stop it there."
+            raise RefusedError(409, sentence) from error
+        except OSError as error:
+            raise RefusedError(409, f"{name} cannot be removed: {error.strerror}.") from error
         self._trainings.forget(name)
         self._curves.pop(name, None)
 
@@ -123,9 +130,9 @@ class Runs:
 
     def _update_all(self, names: list[str]) -> None:
         """Read on in what all runs report, for a while; next time, go on where this ends."""
-        deadline = time.monotonic() + _TIME_TO_READ
+        deadline = monotonic() + _TIME_TO_READ
         for turn, name in enumerate(names[self._next :] + names[: self._next]):
-            if time.monotonic() > deadline:
+            if monotonic() > deadline:
                 self._next = (self._next + turn) % len(names)
                 return
             self._update(name)
@@ -140,7 +147,7 @@ class Runs:
         if isinstance(run, RunError):
             return _description(name, state="unreadable", reason=str(run))
         curve, training = self._curve(name), self._trainings.find(name)
-        sequences, bits = curve.points[-1] if curve.points else (0, None)
+        sequences, bits = curve.last
         settings = run.settings
         total = settings.training.sequences
         running = training is not None and training.running
@@ -186,16 +193,26 @@ def _description(name: str, **known: Any) -> dict[str, Any]:
 
 def _is_locked(file: Path | None) -> bool:
     """Whether some process trains in the folder of this lock."""
-    if file is None:
-        return False
+    try:
+        # Given back within microseconds: hardly ever is anybody kept from training.
+        with _holding(file) if file else nullcontext():
+            return False
+    except OSError as error:
+        return isinstance(error, BlockingIOError)
+
+
+@contextmanager
+def _holding(file: Path, flags: int = 0) -> Iterator[None]:
+    """Hold a lock, where the system has such; a BlockingIOError says that a process trains."""
     try:
         import fcntl
-    except ImportError:  # a system without such locks
-        return False
-    with file.open("rb") as opened:
-        try:
-            # Shared, and given back within microseconds: nobody else is kept from training.
-            fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            return True
-    return False
+    except ImportError:
+        yield
+        return
+    # A link may lead anywhere, and opening must not change what is there.
+    descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | flags)
+    try:
+        fcntl.flock(descriptor, (fcntl.LOCK_EX if flags else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,10 +1,10 @@
 """Traces that somebody saved in the folder, to be looked at again."""
 
-import zipfile
-
 from ntm.studio.documents import Document, trace_document
-from ntm.studio.errors import RefusedError
+from ntm.studio.errors import RefusedError, require_few
 from ntm.studio.folder import RunsFolder
+from ntm.studio.networks import MAX_HEADS
+from ntm.studio.problems import MAX_CELLS
 from ntm.trace import Trace
 
 # What the arrays of a file may take when they are unpacked.
@@ -27,12 +27,10 @@ class SavedTraces:
         if file is None:
             raise RefusedError(404, "There is no saved trace of that name in the folder.")
         try:
-            with zipfile.ZipFile(file) as archive:
-                unpacked = sum(member.file_size for member in archive.infolist())
-            if unpacked > _MAX_BYTES:
-                raise RefusedError(
-                    422, f"{name} holds {unpacked:,} bytes; the studio shows up to {_MAX_BYTES:,}."
-                )
-            return trace_document(Trace.load(file))
-        except (ValueError, zipfile.BadZipFile) as error:
+            trace = Trace.load(file, at_most=_MAX_BYTES)
+            require_few(trace.inputs.shape[2] + trace.outputs.shape[2], MAX_CELLS, "channels")
+            heads = trace.read_strengths.shape[2] + trace.write_strengths.shape[2]
+            require_few(heads, MAX_HEADS, "heads")
+            return trace_document(trace)
+        except ValueError as error:
             raise RefusedError(422, f"{name} cannot be shown: {error}") from error

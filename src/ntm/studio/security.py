@@ -157,7 +157,8 @@ def _welcome(name: str, token: str) -> Response:
 
 def refusal(status: int, sentence: str) -> Response:
     """The answer to a request that is not granted."""
-    return Response(json.dumps({"error": sentence}), status, media_type="application/json")
+    later = {"retry-after": "1"} if status in {429, 503} else None
+    return Response(json.dumps({"error": sentence}), status, later, media_type="application/json")
 
 
 def _check_origin(scope: Scope, headers: Headers) -> None:

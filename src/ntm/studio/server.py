@@ -41,7 +41,9 @@ def create_app(
     token: what a request must bring; None lets in whoever reaches the server.
     """
     place = RunsFolder(Path(folder))
-    networks, runs, workers = Networks(place), Runs(place, max_trainings), Workers()
+    networks, runs = Networks(place), Runs(place, max_trainings)
+    # Those who compute must not keep others from looking at the folder.
+    workers, readers = Workers(), Workers()
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -51,10 +53,10 @@ def create_app(
     app = FastAPI(title="ntm studio", docs_url=None, redoc_url=None, lifespan=lifespan)
     app.include_router(routes.page())
     for router in (
-        routes.play(networks, workers),
-        routes.saved(SavedTraces(place), workers),
-        routes.watch(runs),
-        routes.train(runs),
+        routes.play(networks, workers, readers),
+        routes.saved(SavedTraces(place), workers, readers),
+        routes.watch(runs, readers),
+        routes.train(runs, readers),
     ):
         app.include_router(router, prefix="/api")
     app.add_exception_handler(RefusedError, _refused)

@@ -3,23 +3,39 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 from ntm.studio.errors import RefusedError
 
+Value = TypeVar("Value")
+
+SECONDS_TO_ANSWER = 1.5
+
 
 class Workers:
-    """A few threads for what takes long, so that all else is answered in the meantime."""
+    """A few threads for what takes long, so that all else is answered in the meantime.
+
+    Whoever asked is told after SECONDS_TO_ANSWER that it takes too long. What has begun by then
+    goes on, and may leave something in a cache for the next time; what still waits never begins.
+    """
 
     def __init__(self, threads: int = 2, waiting: int = 8) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="studio")
         self._most, self._pending = threads + waiting, 0
 
-    async def run(self, work: Callable[[], str]) -> str:
-        """Have something done; refuse it where too much is waiting already."""
+    async def run(self, work: Callable[[], Value]) -> Value:
+        """Have something done; refuse it where too much is waiting already, or when it is late."""
         if self._pending >= self._most:
-            raise RefusedError(429, "The studio is busy with other traces; try again in a moment.")
+            raise RefusedError(503, "The studio is busy; try again in a moment.")
         self._pending += 1
         try:
-            return await asyncio.wrap_future(self._pool.submit(work))
+            done = asyncio.wrap_future(self._pool.submit(work))
+            return await asyncio.wait_for(done, SECONDS_TO_ANSWER)
+        except TimeoutError as error:
+            raise RefusedError(
+                503,
+                f"This takes longer than {SECONDS_TO_ANSWER} s here, or other work came first; try "
+                f"again in a moment, or ask for less.",
+            ) from error
         finally:
             self._pending -= 1

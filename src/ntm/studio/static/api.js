@@ -22,8 +22,11 @@ export const studio = {
   missing: (network) => `There is no network ${network}, or it has no weights yet.`,
 };
 
+/** How often a request is sent again that the studio was too busy for. */
+const ATTEMPTS = 5;
+
 export function getJson(path) {
-  return answerTo(fetch(`api/${path}`)).then((answer) => answer.json());
+  return answerTo(path).then((answer) => answer.json());
 }
 
 export function postJson(path, body, signal) {
@@ -43,18 +46,22 @@ export function download(blob, filename) {
 function post(path, body, signal) {
   const headers = { "Content-Type": "application/json" };
   const request = { method: "POST", headers, body: JSON.stringify(body), signal };
-  return answerTo(fetch(`api/${path}`, request));
+  return answerTo(path, request);
 }
 
-async function answerTo(request) {
+async function answerTo(path, request, attempts = ATTEMPTS) {
   let answer;
   try {
-    answer = await request;
+    answer = await fetch(`api/${path}`, request);
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Error("The studio does not answer; is `ntm studio` still running?", { cause: error });
   }
   if (answer.ok) return answer;
+  if (answer.status === 503 && attempts > 1) {
+    await new Promise((resolve) => setTimeout(resolve, 1000 * answer.headers.get("Retry-After")));
+    return answerTo(path, request, attempts - 1);
+  }
   const refusal = await answer.json().catch(() => ({}));
   throw new Error(refusal.error ?? `The studio answered with status ${answer.status}.`);
 }

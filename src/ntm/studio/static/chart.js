@@ -172,8 +172,11 @@ function walkAlong(svg, lines, { x, y }, tip, describe) {
     if (!Object.hasOwn(moves, event.key) || drawn.length === 0) return;
     event.preventDefault();
     const [across, along] = moves[event.key];
-    place.line = (place.line + across + drawn.length) % drawn.length;
-    const line = drawn[place.line];
+    const from = drawn.findIndex(({ name }) => name === place.name);
+    // Where the line of the last key is gone, this one goes to the first line, or up to the last.
+    const to = from < 0 ? Math.min(across, 0) : from + across;
+    const line = drawn[(to + drawn.length) % drawn.length];
+    place.name = line.name;
     const points = thinnedPoints(line.points);
     place.point = Math.max(0, Math.min(points.length - 1, place.point + along));
     const point = points[place.point];
@@ -186,7 +189,7 @@ function walkAlong(svg, lines, { x, y }, tip, describe) {
 }
 
 /** Where the keyboard is in the chart; the same when the chart is drawn again. */
-const keyboardPlace = { line: 0, point: 0 };
+const keyboardPlace = { name: null, point: 0 };
 
 /** A line and its marker as a small picture, for lists. */
 export function makeSwatch(colours, marker) {

@@ -84,7 +84,10 @@ function updateRow(row, run, shown) {
   put(row.seen, run.sequences.toLocaleString("en"));
   put(row.cost, run.bits === null ? "" : formatNumber(run.bits));
   row.stop.hidden = !run.can_stop;
-  row.resume.hidden = going || run.state === "unreadable" || run.sequences >= (run.total ?? 0);
+  const verb = run.state === "finished" ? "Extend" : "Resume";
+  put(row.resume, verb);
+  row.resume.setAttribute("aria-label", `${verb} ${run.name}`);
+  row.resume.hidden = going || !run.total;
   row.remove.hidden = going;
 }
 

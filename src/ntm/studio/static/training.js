@@ -213,7 +213,7 @@ class Training {
         this.draw();
       },
       stop: () => this.command(run.name, "stop", "is asked to stop; it ends with a checkpoint"),
-      resume: () => this.command(run.name, "resume", "goes on from its checkpoint"),
+      resume: () => this.resume(run.name),
       remove: () => {
         const question = `Delete the folder of ${run.name}, its weights and its curve?`;
         if (confirm(question)) this.command(run.name, "delete", "is deleted");
@@ -221,10 +221,19 @@ class Training {
     });
   }
 
+  /** A run that has seen all its sequences goes on if it is given more. */
+  resume(name) {
+    const { state, total } = this.runs.find((run) => run.name === name);
+    const question = `${name} has seen all of its sequences. Train it on how many altogether?`;
+    const more = state === "finished" ? prompt(question, 2 * total) : "";
+    const order = more ? { sequences: Number(more) } : {};
+    if (more !== null) this.command(name, "resume", "goes on from its checkpoint", order);
+  }
+
   /** Have the server do something with a run, and say so. */
-  command(name, action, outcome) {
+  command(name, action, outcome, order = {}) {
     const ordered = async () => {
-      await postJson(`runs/${encodeURIComponent(name)}/${action}`, {});
+      await postJson(`runs/${encodeURIComponent(name)}/${action}`, order);
       if (action === "delete") this.rows.delete(name);
       this.say(`${name} ${outcome}.`);
       await this.update();
