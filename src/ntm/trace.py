@@ -77,7 +77,7 @@ class Trace:
         steps, batch = inputs.shape[:2]
         arrays: dict[str, Any] = {
             name: np.zeros((steps, batch) + (0,) * (len(axes) - 2), outputs.dtype)
-            for name, axes in _AXES.items()
+            for name, axes in AXES.items()
             if name not in _OPTIONAL
         }
         arrays |= {"lengths": np.full(batch, steps), "inputs": inputs, "outputs": outputs}
@@ -147,14 +147,15 @@ class Trace:
         return png(memory_use(longest)) if longest.lengths.any() else None
 
     def _arrays(self) -> dict[str, Any]:
-        named = {name: getattr(self, name) for name in _AXES}
+        named = {name: getattr(self, name) for name in AXES}
         return {name: array for name, array in named.items() if array is not None}
 
 
 _HINTS = get_type_hints(Trace, include_extras=True)
-_AXES = {name: get_args(kind)[1] for name, kind in _HINTS.items() if get_origin(kind) is Annotated}
+AXES = {name: get_args(kind)[1] for name, kind in _HINTS.items() if get_origin(kind) is Annotated}
+"""The axes of every array, a letter each."""
 _OPTIONAL = {f.name for f in fields(Trace) if f.default is None}
-HEAD_ARRAYS = {n.removeprefix("read_"): a[3:] for n, a in _AXES.items() if n.startswith("read_")}
+HEAD_ARRAYS = {n.removeprefix("read_"): a[3:] for n, a in AXES.items() if n.startswith("read_")}
 """What is recorded of every head, as `read_` and `write_` arrays, and the axes of one head's."""
 
 
@@ -217,11 +218,11 @@ def _read_safetensors(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]
 
 def _fit_together(arrays: dict[str, Any]) -> bool:
     """Whether all arrays are there, of the right kind, and agree on the length of every axis."""
-    if arrays.keys() - _OPTIONAL != (_AXES.keys() | {"shifts"}) - _OPTIONAL:
+    if arrays.keys() - _OPTIONAL != (AXES.keys() | {"shifts"}) - _OPTIONAL:
         return False
     sizes: dict[str, int] = {}
     for name, array in arrays.items():
-        axes = "S" if name == "shifts" else _AXES[name]
+        axes = "S" if name == "shifts" else AXES[name]
         kind = np.integer if name in {"lengths", "shifts"} else np.floating
         if not isinstance(array, np.ndarray) or array.ndim != len(axes):
             return False

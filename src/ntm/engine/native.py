@@ -16,12 +16,14 @@ import torch
 from torch import Tensor
 
 from ntm.config import SHARPENING_EPSILON, SIMILARITY_EPSILON, NTMConfig
+from ntm.trace import AXES, HEAD_ARRAYS
 
 NO_ONNX = "ONNX has no operator for its kernels"
 PRECISIONS = {torch.float32: "float", torch.float64: "double"}
-_HEAD_ARRAYS = (
-    *("keys", "strengths", "gates", "shifts", "sharpness"),
-    *("content", "gated", "shifted", "weightings"),
+# What the kernels record, in their order.
+_RECORDED = (
+    *("hidden", "reads", "erases", "adds", "memory"),
+    *(f"{kind}_{name}" for kind in ("read", "write") for name in HEAD_ARRAYS),
 )
 
 
@@ -175,24 +177,12 @@ def record(
 ) -> dict[str, Tensor]:
     """Everything the heads did, copied out of the tape; the names are the trace's."""
     steps, batch_size = x.shape[:2]
-    locations, width = config.memory_locations, config.memory_width
-
-    def zeros(*shape: int) -> Tensor:
-        return x.new_zeros(steps, batch_size, *shape)
-
-    found = {"hidden": zeros(config.controller_size)}
-    found["reads"] = zeros(config.read_heads, width)
-    found["erases"] = zeros(config.write_heads, width)
-    found["adds"] = zeros(config.write_heads, width)
-    if with_memory:
-        found["memory"] = zeros(locations, width)
-    arrays = [*found.values(), *([] if with_memory else [None])]
-    per_head = {"keys": (width,), "shifts": (len(config.shifts),)}
-    per_head |= dict.fromkeys(("content", "gated", "shifted", "weightings"), (locations,))
-    for kind, heads in (("read", config.read_heads), ("write", config.write_heads)):
-        of_kind = {f"{kind}_{name}": zeros(heads, *per_head.get(name, ())) for name in _HEAD_ARRAYS}
-        arrays += of_kind.values()
-        found |= of_kind
+    size = {"T": steps, "B": batch_size, "C": config.controller_size, "S": len(config.shifts)}
+    size |= {"N": config.memory_locations, "M": config.memory_width}
+    size |= {"R": config.read_heads, "W": config.write_heads}
+    names = [name for name in _RECORDED if with_memory or name != "memory"]
+    found = {name: x.new_zeros([size[axis] for axis in AXES[name]]) for name in names}
+    arrays = [found.get(name) for name in _RECORDED]
     function("record", x.dtype)(sizes, steps, batch_size, lengths, tape, arrays)
     return found
 
