@@ -1,5 +1,6 @@
 """What may be passed to the layer; anything else is refused in a sentence."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -24,11 +25,13 @@ def require_positive(name: str, value: object) -> None:
     check_value(name, value, int, {"at_least": 1})
 
 
-def checked_limit(name: str, value: object) -> float:
-    """A number above zero; infinity limits nothing."""
+def checked_limit(name: str, value: object) -> float | None:
+    """A number above zero, or None for no limit, which infinity is, too."""
+    if value is None:
+        return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-        raise ValueError(f"{name} must be a number above 0, or math.inf for none; got {value!r}.")
-    return float(value)
+        raise ValueError(f"{name} must be a number above 0, or None for no limit; got {value!r}.")
+    return None if value == math.inf else float(value)
 
 
 def refuse_tracing() -> None:

@@ -1,6 +1,5 @@
 """The Neural Turing Machine as a layer: a drop-in `torch.nn.Module`."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -58,7 +57,7 @@ class NTM(nn.Module):
         head_gain: float = 1.0,
         batch_first: bool = False,
         engine: str = "auto",
-        backward_clip: float = math.inf,
+        backward_clip: float | None = None,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
@@ -112,12 +111,12 @@ class NTM(nn.Module):
         saving.save(self, folder)
 
     @property
-    def backward_clip(self) -> float:
-        """The bound on the gradients of the controller's and heads' values, at every step."""
+    def backward_clip(self) -> float | None:
+        """The bound on the gradients of the controller's and heads' values; None is no bound."""
         return self._backward_clip
 
     @backward_clip.setter
-    def backward_clip(self, limit: float) -> None:
+    def backward_clip(self, limit: float | None) -> None:
         self._backward_clip = checks.checked_limit("backward_clip", limit)
 
     @property

@@ -7,7 +7,6 @@ A folder may come from an untrusted source. No code in it is run; see also `ntm.
 """
 
 import json
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, asdict, fields
@@ -55,7 +54,7 @@ def load(folder: str | Path, *, batch_first: bool | None = None, engine: str = "
         check_value("backward_clip", clip, float | None, {"above": 0})
     weights = _read_weights(folder, config)
     net = _empty(config, initialisation)
-    net.engine, net.backward_clip = engine, math.inf if clip is None else clip
+    net.engine, net.backward_clip = engine, clip
     net.batch_first = saved if batch_first is None else batch_first
     dtype = weights["start.memory"].dtype
     net.to(dtype).to_empty(device="cpu").load_state_dict(weights)
@@ -63,13 +62,13 @@ def load(folder: str | Path, *, batch_first: bool | None = None, engine: str = "
 
 
 def _described(net: NTM) -> dict[str, Any]:
-    # JSON has no infinity: null is no limit. The engine depends on the machine and is not saved.
+    # The engine depends on the machine and is not saved.
     return {
         "format": FORMAT,
         "config": asdict(net.config),
         "initialisation": asdict(net.initialisation),
         "batch_first": bool(net.batch_first),
-        "backward_clip": None if math.isinf(net.backward_clip) else net.backward_clip,
+        "backward_clip": net.backward_clip,
     }
 
 

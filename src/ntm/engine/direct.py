@@ -92,7 +92,7 @@ class Call:
     def __init__(
         self,
         config: NTMConfig,
-        backward_clip: float,
+        backward_clip: float | None,
         lengths: Tensor | None,
         weights: int,
         learned: bool,

@@ -6,6 +6,7 @@ made contiguous here, and checked against the contract where Python ends (csrc/t
 """
 
 import importlib
+import math
 import os
 from collections.abc import Sequence
 from functools import lru_cache
@@ -96,7 +97,7 @@ def function(name: str, dtype: torch.dtype) -> Any:
 
 
 @lru_cache(maxsize=256)
-def sizes_of(config: NTMConfig, backward_clip: float) -> Any:
+def sizes_of(config: NTMConfig, backward_clip: float | None) -> Any:
     """The extension's own description of a network."""
     return _loaded.module.Sizes(
         lstm=config.controller == "lstm",
@@ -112,7 +113,7 @@ def sizes_of(config: NTMConfig, backward_clip: float) -> Any:
         scalar_shift=config.shift_mode == "scalar",
         similarity_epsilon=SIMILARITY_EPSILON,
         sharpening_epsilon=SHARPENING_EPSILON,
-        backward_clip=backward_clip,
+        backward_clip=math.inf if backward_clip is None else backward_clip,
     )
 
 

@@ -4,6 +4,7 @@
 sizes are read off the tensors, so that they may be symbolic.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -18,10 +19,11 @@ Choices = tuple[bool, list[int], bool, float]
 _ADVICE = "Give the network engine='reference'."
 
 
-def choices_of(config: NTMConfig, backward_clip: float) -> Choices:
+def choices_of(config: NTMConfig, backward_clip: float | None) -> Choices:
     """What the operators must know besides the sizes, which they read off the tensors."""
     lstm, scalar = config.controller == "lstm", config.shift_mode == "scalar"
-    return lstm, list(config.shifts), scalar, backward_clip
+    limit = math.inf if backward_clip is None else backward_clip
+    return lstm, list(config.shifts), scalar, limit
 
 
 # Defined by schema and not by torch.library.custom_op, whose first call imports the compiler: that

@@ -1,6 +1,5 @@
 """The reference engine: section 3 step by step in plain PyTorch, on any device. It is the truth."""
 
-import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -115,19 +114,19 @@ class Reference:
         return logits, state, {name: torch.stack([step[name] for step in steps]) for name in names}
 
 
-def _require_no_clip(limit: float) -> None:
-    if not math.isinf(limit) and torch.is_grad_enabled():
+def _require_no_clip(limit: float | None) -> None:
+    if limit is not None and torch.is_grad_enabled():
         raise RuntimeError(
             "A program exported from the reference engine would lose backward_clip. Export under "
-            "torch.no_grad(), which needs no gradients; or set net.backward_clip = math.inf; or "
+            "torch.no_grad(), which needs no gradients; or set net.backward_clip = None; or "
             "give the network engine='native'."
         )
 
 
 @contextmanager
-def _clipped(cell: Cell, limit: float) -> Iterator[None]:
+def _clipped(cell: Cell, limit: float | None) -> Iterator[None]:
     """Within this, what the controller and the heads compute has its gradient clipped."""
-    if math.isinf(limit):
+    if limit is None:
         yield
         return
 
@@ -170,7 +169,7 @@ class ClippedGradient(torch.autograd.Function):
         """Forward mode has no gradient that flows back."""
         raise RuntimeError(
             "backward_clip bounds what flows back, and forward-mode differentiation has nothing "
-            "that does. Set net.backward_clip = math.inf."
+            "that does. Set net.backward_clip = None."
         )
 
 

@@ -1,6 +1,5 @@
 """The Neural Turing Machine with its two controllers, as families."""
 
-import math
 from typing import Any
 
 from torch import Tensor
@@ -45,7 +44,7 @@ class NTMFamily(Family):
 
     def bound_backward(self, model: Any, limit: float | None) -> None:
         """Bound what flows back through the controller and the heads at every step."""
-        model.backward_clip = math.inf if limit is None else limit
+        model.backward_clip = limit
 
     def trace(
         self, model: Any, x: Tensor, lengths: Tensor | None = None, *, memory: bool = False
