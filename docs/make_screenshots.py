@@ -41,7 +41,7 @@ def train(folder: Path) -> None:
     """Train the copy networks whose curves and memory are shown."""
     for model, seed in TRAINED:
         command = [sys.executable, "-m", "ntm", "train", "copy", "--model", model]
-        command += ["--seed", str(seed), "--sequences", "20000"]
+        command += ["--seed", str(seed), "--starts", "1", "--sequences", "20000"]
         subprocess.run([*command, "--run", folder / f"copy-{model}-{seed}"], check=True)
 
 

@@ -217,6 +217,31 @@ def test_an_error_is_in_sight_and_the_old_picture_is_dimmed(
     complaints.clear()  # the browser's own note of the status
 
 
+def test_a_busy_studio_is_asked_again(page: Page, complaints: list[str]) -> None:
+    play(page)
+    lengthen(page, 4)
+    answers = iter([503, 503])
+    busy = {"json": {"error": "Busy."}, "headers": {"Retry-After": "0"}}
+
+    def answer(route: Route) -> None:
+        status = next(answers, None)
+        if status is None:
+            route.continue_()
+        else:
+            route.fulfill(status=status, **busy)
+
+    page.route("**/api/trace", answer)
+    lengthen(page, 5)
+    expect(page.locator(".summary h2")).to_contain_text("length 5")
+    assert next(answers, None) is None
+    expect(page.locator("#play-message")).to_have_text("")
+    answers = iter([503] * 5)
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator("#play-message")).to_have_text("Busy.")
+    page.unroute("**/api/trace")
+    complaints.clear()  # the browser's own note of the status
+
+
 def test_editing_while_it_plays_goes_on_playing(page: Page) -> None:
     play(page)
     lengthen(page, 40)

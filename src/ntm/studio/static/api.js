@@ -58,7 +58,8 @@ async function answerTo(path, request, attempts = ATTEMPTS) {
     throw new Error("The studio does not answer; is `ntm studio` still running?", { cause: error });
   }
   if (answer.ok) return answer;
-  if (answer.status === 503 && attempts > 1) {
+  // Not what changes a run: it may have happened, only too late to be told.
+  if (answer.status === 503 && attempts > 1 && !path.startsWith("runs/")) {
     await new Promise((resolve) => setTimeout(resolve, 1000 * answer.headers.get("Retry-After")));
     return answerTo(path, request, attempts - 1);
   }

@@ -125,7 +125,7 @@ function gateInWords(gate) {
 }
 
 function shiftAsText(shift, shifts) {
-  return shifts.map((by, i) => `${signed(by)}: ${shift[i].toFixed(2)}`).join("  ");
+  return shifts.map((by, i) => `${signed(by)}:\u00a0${shift[i].toFixed(2)}`).join("  ");
 }
 
 function shiftInWords(shift, shifts) {
