@@ -261,3 +261,21 @@ def test_check_batch_minds_the_step_right_after_the_end() -> None:
     batch.inputs[batch.lengths[shortest], shortest, 0] = 1
     with pytest.raises(ValueError, match="inputs are zero beyond each length"):
         check_batch(task, batch)
+
+
+def test_an_undecided_logit_says_zero() -> None:
+    batch = Copy(bits=3, min_length=2, max_length=2).sample(4, torch.Generator().manual_seed(1))
+    scored = batch.targets * batch.mask.unsqueeze(-1)
+    assert torch.equal(
+        wrong_bits(torch.zeros_like(batch.targets), batch), scored.sum((0, 2)).long()
+    )
+    assert scored.any()
+
+
+def test_render_takes_the_answer_of_the_sequence_alone() -> None:
+    task = Copy(bits=3, min_length=2, max_length=2)
+    batch = task.sample(3, torch.Generator().manual_seed(1))
+    logits = torch.where(batch.targets > 0, 9.0, -9.0)
+    logits[:, 1:] *= -1
+    assert "no wrong bits" in task.render(batch, 0, logits)
+    assert "6 wrong bits" in task.render(batch, 1, logits)
