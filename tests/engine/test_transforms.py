@@ -121,7 +121,9 @@ def test_vmap_over_networks() -> None:
 def test_forward_mode_with_a_clip_is_refused() -> None:
     net = network()
     net.backward_clip = 1.0
-    with pytest.raises(RuntimeError, match=r"backward_clip bounds what flows back.*backward_clip = None"):
+    with pytest.raises(
+        RuntimeError, match=r"backward_clip bounds what flows back.*backward_clip = None"
+    ):
         jvp(lambda x: loss_of(net, x), (X,), (DIRECTION,))
 
 
