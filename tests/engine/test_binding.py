@@ -14,6 +14,7 @@ from torch import Tensor
 
 from ntm import NTM
 from ntm.engine import native
+from ntm.trace import HEAD_ARRAYS
 
 CALLS = int(os.environ.get("NTM_DAMAGED_CALLS", "2000"))
 BORDER = 32
@@ -120,7 +121,7 @@ def record(net: NTM, steps: int, batch: int, new: Bordered) -> list[Tensor]:
     x = torch.zeros(steps, batch, net.config.input_size, dtype=net.start.memory.dtype)
     trace = net.trace(x, memory=True)
     names = ["hidden", "reads", "erases", "adds", "memory"]
-    names += [f"{kind}_{name}" for kind in ("read", "write") for name in native._HEAD_ARRAYS]
+    names += [f"{kind}_{name}" for kind in ("read", "write") for name in HEAD_ARRAYS]
     return [new(*getattr(trace, name).shape, dtype=x.dtype) for name in names]
 
 
