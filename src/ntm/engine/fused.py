@@ -119,7 +119,7 @@ def update_once(
     kernels.
     """
     first = rows[0][0]
-    if native.obstacle(first.device, first.dtype) is not None:
+    if not native.may_take(first):
         return False
     done: bool = native.function("update", first.dtype)(
         rows, lr, decay, momentum, epsilon, _limit(clip)

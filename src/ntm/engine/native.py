@@ -194,12 +194,17 @@ def unchanged(*facts: list[Any]) -> bool:
     return same
 
 
+def may_take(tensor: Tensor) -> bool:
+    """Whether a tensor is of a kind that the kernels take: a quicker `obstacle`."""
+    return _loaded.module is not None and tensor.dtype in PRECISIONS and tensor.is_cpu
+
+
 def surely_finite(tensor: Tensor) -> bool:
     """Whether a tensor holds neither NaN nor infinity; False also where that is not known.
 
     One call where torch needs several operators and a number read back.
     """
-    if _loaded.module is None or tensor.dtype not in PRECISIONS or not tensor.is_cpu:
+    if not may_take(tensor):
         return False
     if tensor.is_neg() or not tensor.is_contiguous():
         return False
