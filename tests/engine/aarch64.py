@@ -99,7 +99,8 @@ def described(net: NTM, steps: int, lengths: Tensor) -> list[Tensor]:
     sizes = (c.input_size, c.output_size, c.controller_size, c.controller_layers)
     memory = (c.memory_locations, c.memory_width, c.read_heads, c.write_heads)
     shifts = (c.shift_mode == "scalar", len(c.shifts), *c.shifts)
-    limits = (SIMILARITY_EPSILON, SHARPENING_EPSILON, net.backward_clip)
+    clip = math.inf if net.backward_clip is None else net.backward_clip
+    limits = (SIMILARITY_EPSILON, SHARPENING_EPSILON, clip)
     return [
         torch.tensor([c.controller == "lstm", *sizes, *memory, *shifts]),
         torch.tensor(limits, dtype=torch.float64),
