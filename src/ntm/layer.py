@@ -173,7 +173,7 @@ class NTM(nn.Module):
         sequence's last step. They have the parameters' dtype, under autocast too.
         """
         seen, start, lengths = self._prepared(x, state, lengths)
-        logits, final, _ = engine.run(self, seen, start, lengths)
+        logits, final, _ = engine.run(self, engine.Request(seen, start, lengths))
         return forms.as_given(x, logits, State(*final), self.batch_first)
 
     @torch.no_grad()
@@ -191,9 +191,8 @@ class NTM(nn.Module):
         memory: also record the whole memory after every step, (time, batch, N, M).
         """
         seen, start, lengths = self._prepared(x, state, lengths)
-        logits, _, record = engine.run(
-            self, seen, start, lengths, record=True, record_memory=memory
-        )
+        request = engine.Request(seen, start, lengths, record=True, record_memory=memory)
+        logits, _, record = engine.run(self, request)
         if lengths is None:
             lengths = torch.full((seen.shape[1],), seen.shape[0])
         named = {"lengths": lengths, "inputs": seen, "outputs": logits, **record}

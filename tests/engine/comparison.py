@@ -9,6 +9,7 @@ may be as far apart as in float32, scaled by the ratio of the precisions.
 """
 
 import math
+import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -42,6 +43,22 @@ def sizes(inputs: int, outputs: int, units: int, locations: int, width: int) -> 
         "memory_locations": locations,
         "memory_width": width,
     }
+
+
+def random_network(chance: random.Random, **options: Any) -> NTM:
+    """A small network of random sizes."""
+    lstm = chance.random() < 0.5
+    return NTM(
+        *(chance.randint(1, 5), chance.randint(1, 5)),
+        controller="lstm" if lstm else "feedforward",
+        controller_layers=chance.randint(1, 2) if lstm else 1,
+        controller_size=chance.randint(1, 9),
+        memory_locations=chance.randint(1, 20),
+        memory_width=chance.randint(1, 6),
+        read_heads=chance.randint(1, 2),
+        write_heads=chance.randint(1, 2),
+        **options,
+    )
 
 
 SMALL = sizes(inputs=3, outputs=2, units=7, locations=11, width=5)

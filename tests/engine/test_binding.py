@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from tests.engine.comparison import random_network
 from torch import Tensor
 
 from ntm import NTM
@@ -42,18 +43,7 @@ class Bordered:
 
 
 def network(chance: random.Random) -> NTM:
-    lstm = chance.random() < 0.5
-    return NTM(
-        *(chance.randint(1, 5), chance.randint(1, 5)),
-        controller="lstm" if lstm else "feedforward",
-        controller_layers=chance.randint(1, 2) if lstm else 1,
-        controller_size=chance.randint(1, 9),
-        memory_locations=chance.randint(1, 20),
-        memory_width=chance.randint(1, 6),
-        read_heads=chance.randint(1, 2),
-        write_heads=chance.randint(1, 2),
-        dtype=chance.choice([torch.float32, torch.float64]),
-    )
+    return random_network(chance, dtype=chance.choice([torch.float32, torch.float64]))
 
 
 def whole_call(chance: random.Random, new: Bordered) -> tuple[Callable[..., Any], list[Any]]:

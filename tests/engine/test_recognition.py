@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import torch
-from tests.engine.comparison import distance
+from tests.engine.comparison import distance, random_network
 from torch import Tensor, nn
 from torch.nn.utils import parametrizations, parametrize, prune
 
@@ -190,18 +190,8 @@ def test_an_edited_network_runs_as_edited(controller: str, name: str, edit: str)
 
 def random_tree(chance: random.Random) -> NTM:
     """A network of random sizes with up to three random edits."""
-    lstm = chance.random() < 0.5
     torch.manual_seed(chance.randrange(10**6))
-    net = NTM(
-        chance.randint(1, 5),
-        chance.randint(1, 5),
-        controller="lstm" if lstm else "feedforward",
-        controller_layers=chance.randint(1, 2) if lstm else 1,
-        controller_size=chance.randint(1, 9),
-        memory_locations=chance.randint(1, 12),
-        memory_width=chance.randint(1, 6),
-        heads=chance.randint(1, 2),
-    )
+    net = random_network(chance)
     if chance.random() < 0.5:
         net(torch.zeros(1, 1, net.config.input_size))  # now it is remembered as it is
     for _ in range(chance.randint(0, 3)):

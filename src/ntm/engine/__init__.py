@@ -7,11 +7,22 @@
 """
 
 from ntm.engine import direct, native, reference  # in the order of preference
-from ntm.engine.base import Choice, Engine, checked_name, choose, get, names, register, run
+from ntm.engine.base import (
+    Choice,
+    Engine,
+    Request,
+    checked_name,
+    choose,
+    get,
+    names,
+    register,
+    run,
+)
 
 __all__ = [
     "Choice",
     "Engine",
+    "Request",
     "checked_name",
     "choose",
     "direct",

@@ -17,6 +17,18 @@ if TYPE_CHECKING:
     from ntm.layer import NTM
 
 Record = dict[str, Tensor]
+Answer = tuple[Tensor, Sequence[Tensor], Record]
+
+
+class Request(NamedTuple):
+    """What a network is asked to run: whole sequences, time first."""
+
+    x: Tensor
+    state: "State | None"
+    """None for the learned start."""
+    lengths: Tensor | None
+    record: bool = False
+    record_memory: bool = False
 
 
 class Declined(Exception):  # noqa: N818  # an answer, which no user sees
@@ -36,19 +48,10 @@ class Engine(Protocol):
     def declines(self, net: "NTM") -> str | None:
         """Why it does not run this network; None when it does."""
 
-    def run(
-        self,
-        net: "NTM",
-        x: Tensor,
-        state: "State | None",
-        lengths: Tensor | None,
-        record: bool = False,
-        record_memory: bool = False,
-    ) -> tuple[Tensor, Sequence[Tensor], Record]:
+    def run(self, net: "NTM", request: Request) -> Answer:
         """Logits (time, batch, outputs), the parts of the final state, a record if asked.
 
-        state: None for the learned start. Raises Declined where this network, or a call under this
-        transform, is not for this engine.
+        Raises Declined where this network, or a call under this transform, is not for this engine.
         """
 
     def gradients(self, net: "NTM") -> Any | None:
@@ -105,24 +108,16 @@ def choose(name: str, device: torch.device, dtype: torch.dtype, net: "NTM | None
     raise _refusal(name, reason)
 
 
-def run(
-    net: "NTM",
-    x: Tensor,
-    state: "State | None",
-    lengths: Tensor | None,
-    *,
-    record: bool = False,
-    record_memory: bool = False,
-) -> tuple[Tensor, Sequence[Tensor], Record]:
+def run(net: "NTM", request: Request) -> Answer:
     """Run whole sequences on the network's engine, as `Engine.run` describes."""
     reason = ""
     for engine in _engines.values() if net.engine == "auto" else [_engines[net.engine]]:
-        obstacle = engine.obstacle(x.device, x.dtype)
+        obstacle = engine.obstacle(request.x.device, request.x.dtype)
         if obstacle is not None:
             reason = obstacle
             continue
         try:
-            return engine.run(net, x, state, lengths, record, record_memory)
+            return engine.run(net, request)
         except Declined as declined:
             reason = str(declined)
             if net.engine == "auto":

@@ -13,11 +13,10 @@ from torch import Tensor
 
 from ntm.config import NTMConfig
 from ntm.engine import native, operators, recognition, transforms
-from ntm.engine.base import Declined, Record, register
+from ntm.engine.base import Answer, Declined, Record, Request, register
 from ntm.engine.fused import FusedGradients
 
 if TYPE_CHECKING:
-    from ntm.cell import State
     from ntm.layer import NTM
 
 
@@ -42,16 +41,9 @@ class Native:
         """A training step's gradients without autograd."""
         return FusedGradients(net)
 
-    def run(
-        self,
-        net: "NTM",
-        x: Tensor,
-        state: "State | None",
-        lengths: Tensor | None,
-        record: bool = False,
-        record_memory: bool = False,
-    ) -> tuple[Tensor, Sequence[Tensor], Record]:
+    def run(self, net: "NTM", request: Request) -> Answer:
         """Run whole sequences, as `ntm.engine.base.Engine` describes."""
+        x, state, lengths, record, record_memory = request
         try:
             weights, start = recognition.tensors_of(net, with_start=state is None)
         except recognition.Unrecognised as difference:
@@ -191,7 +183,7 @@ def _through_operator(
     state: Sequence[Tensor],
     record: bool,
     record_memory: bool,
-) -> tuple[Tensor, Sequence[Tensor], Record]:
+) -> Answer:
     choices = operators.choices_of(call.config, call.backward_clip)
     logits, *final, tape = operators.forward(
         x, call.lengths, weights, list(state), *choices, call.keep

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from ntm.cell import Cell, State, Step
-from ntm.engine.base import Record, register
+from ntm.engine.base import Record, Request, register
 
 if TYPE_CHECKING:
     from ntm.layer import NTM
@@ -83,16 +83,9 @@ class Reference:
     def gradients(self, net: "NTM") -> None:
         """None: autograd computes its gradients."""
 
-    def run(
-        self,
-        net: "NTM",
-        x: Tensor,
-        state: State | None,
-        lengths: Tensor | None,
-        record: bool = False,
-        record_memory: bool = False,
-    ) -> tuple[Tensor, State, Record]:
+    def run(self, net: "NTM", request: Request) -> tuple[Tensor, State, Record]:
         """Run whole sequences, as `ntm.engine.base.Engine` describes."""
+        x, state, lengths, record, record_memory = request
         if state is None:
             state = net.start(x.shape[1])
         steps: list[Record] = []

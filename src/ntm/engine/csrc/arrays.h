@@ -1,4 +1,4 @@
-// Arrays that a caller of contract.h who has none provides itself: how many elements each has, and views of them.
+// Arrays for a caller of contract.h that has no tensors: how many elements each has, and views of them.
 #pragma once
 
 #include "contract.h"

@@ -59,6 +59,11 @@ struct StateOf {
   Pointer memory, read_weightings, write_weightings, reads, hidden, cell;
 };
 
+template <typename T>
+using State = StateOf<const T*>;
+template <typename T>
+using MutableState = StateOf<T*>;
+
 // Elements of each part of a state, per sequence.
 inline std::array<Index, 6> state_sizes(const Sizes& s) {
   const Index hidden = s.lstm ? s.layers * s.units : 0;
@@ -69,11 +74,6 @@ inline std::array<Index, 6> state_sizes(const Sizes& s) {
           hidden,
           hidden};
 }
-
-template <typename T>
-using State = StateOf<const T*>;
-template <typename T>
-using MutableState = StateOf<T*>;
 
 // (T, B, channels) with any strides over time and batch; channels are contiguous.
 template <typename Pointer>

@@ -8,17 +8,17 @@ namespace ntm::NTM_TARGET {
 // (N, M) as the caller holds a memory, to and from panels, as the kernels do.
 template <typename T>
 void panels_in(T* memory, const T* plain, const Plan& plan) {
-  for (Index n = 0; n < plan.row; ++n)
-    for (Index m = 0; m < plan.width; ++m)
-      memory[(n / kPanel * plan.width + m) * kPanel + n % kPanel] =
-          n < plan.locations ? plain[n * plan.width + m] : T(0);
+  if (plan.row > plan.locations) std::fill_n(memory + (plan.row - kPanel) * plan.width, kPanel * plan.width, T(0));
+  for (Index n = 0; n < plan.locations; n += kPanel)
+    transpose(memory + n * plan.width, kPanel, plain + n * plan.width, plan.width, std::min(kPanel, plan.locations - n),
+              plan.width);
 }
 
 template <typename T>
 void panels_out(T* plain, const T* memory, const Plan& plan) {
-  for (Index n = 0; n < plan.locations; ++n)
-    for (Index m = 0; m < plan.width; ++m)
-      plain[n * plan.width + m] = memory[(n / kPanel * plan.width + m) * kPanel + n % kPanel];
+  for (Index n = 0; n < plan.locations; n += kPanel)
+    transpose(plain + n * plan.width, plan.width, memory + n * plan.width, kPanel, plan.width,
+              std::min(kPanel, plan.locations - n));
 }
 
 // Rows of N elements to and from rows padded with zeros. A null source stands for zeros.

@@ -75,7 +75,8 @@ __attribute__((noinline)) void multiply_tile(T* result, Index stride, Left<T> a,
     for_each_sum([&](int r, int v) { store_partial<T>(result + r * stride + v * lanes, sum[r][v], width_at(v)); });
 }
 
-// One block of rows across all columns: as many panels at a time as the registers hold, then fewer.
+// One block of rows across all columns: as many panels at a time as the registers hold, then those that are left at
+// once, so that as many sums as possible are under way together.
 template <typename T, int rows, int panels = std::max<int>(1, 8 * kLanes<T> / (rows * kPanel))>
 inline void multiply_rows(T* result, Index stride, Left<T> a, Right<T> b, Index columns, Index depth, From from,
                           const T* bias) {
@@ -87,7 +88,7 @@ inline void multiply_rows(T* result, Index stride, Left<T> a, Right<T> b, Index 
     b.data += panels * b.panel_stride;
     columns -= wide;
   }
-  if constexpr (panels > 1) multiply_rows<T, rows, panels / 2>(result, stride, a, b, columns, depth, from, bias);
+  if constexpr (panels > 1) multiply_rows<T, rows, panels - 1>(result, stride, a, b, columns, depth, from, bias);
 }
 
 // result (rows x columns) = [bias or result +] a (rows x depth) * b (depth x columns). Tall blocks of rows share a
@@ -113,6 +114,34 @@ void multiply(T* result, Index stride, Left<T> a, Right<T> b, Index rows, Index 
   if (row < rows) multiply_rows<T, 1>(result + row * stride, stride, left(row), b, columns, depth, from, bias);
 }
 
+// Four by four elements: to[c * to_stride + r] = from[r * from_stride + c].
+template <typename T>
+inline void transpose_block(T* to, Index to_stride, const T* from, Index from_stride) {
+  typedef T Four __attribute__((vector_size(4 * sizeof(T)), aligned(alignof(T))));
+  const auto row = [&](int r) { return *reinterpret_cast<const Four*>(from + r * from_stride); };
+  const auto put = [&](int c, Four column) { *reinterpret_cast<Four*>(to + c * to_stride) = column; };
+  const auto low = [](Four a, Four b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); };
+  const auto high = [](Four a, Four b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); };
+  const Four even_low = low(row(0), row(2)), odd_low = low(row(1), row(3));
+  const Four even_high = high(row(0), row(2)), odd_high = high(row(1), row(3));
+  put(0, low(even_low, odd_low));
+  put(1, high(even_low, odd_low));
+  put(2, low(even_high, odd_high));
+  put(3, high(even_high, odd_high));
+}
+
+// The same for any number of rows and columns of `from`.
+template <typename T>
+void transpose(T* to, Index to_stride, const T* from, Index from_stride, Index rows, Index columns) {
+  const Index whole_rows = rows / 4 * 4, whole_columns = columns / 4 * 4;
+  for (Index r = 0; r < whole_rows; r += 4)
+    for (Index c = 0; c < whole_columns; c += 4)
+      transpose_block(to + c * to_stride + r, to_stride, from + r * from_stride + c, from_stride);
+  for (Index r = 0; r < rows; ++r)
+    for (Index c = r < whole_rows ? whole_columns : 0; c < columns; ++c)
+      to[c * to_stride + r] = from[r * from_stride + c];
+}
+
 // A weight matrix (outputs, inputs) laid out in panels, for products along either of its sides.
 template <typename T>
 class Packed {
@@ -121,12 +150,9 @@ class Packed {
 
   // For y = W x + bias: depth runs over the inputs, panels over the outputs.
   void pack(const T* weight, const T* bias) {
-    T* to = data_.get();
-    for (Index panel = 0; panel < columns_; panel += kPanel) {
-      const Index count = std::min(kPanel, columns_ - panel);
-      for (Index k = 0; k < depth_; ++k, to += kPanel)
-        for (Index column = 0; column < count; ++column) to[column] = weight[(panel + column) * depth_ + k];
-    }
+    for (Index panel = 0; panel < columns_; panel += kPanel)
+      transpose(data_.get() + panel * depth_, kPanel, weight + panel * depth_, depth_,
+                std::min(kPanel, columns_ - panel), depth_);
     bias_.assign(bias, bias + columns_);
     bias_.resize(padded(columns_));
   }

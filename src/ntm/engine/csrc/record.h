@@ -35,11 +35,11 @@ void record_heads(const HeadRecord<T>& record, Index to, const T* heads, const A
 template <typename T>
 void record(const Record<T>& out, const T* tape, const Batch& batch, const Sizes& sizes) {
   const Plan plan(sizes);
-  const Order order(batch);
-  const Rows rows(order, 0, batch.sequences, true);
-  Arena<const T*> arena = {tape_rows(batch.steps, batch.sequences, true), tape};
-  const MemoryTapeOf<const T*> memory(plan, arena, arena.rows);
-  const ControlTapeOf<const T*> control(plan, arena);
+  const WholeTape<const T*> whole(tape, true, plan, batch);
+  const Order& order = whole.order;
+  const Rows& rows = whole.rows;
+  const auto& memory = whole.memory;
+  const auto& control = whole.control;
   const FlushDenormals mode;
   Chain<T> chain(plan);
   const Index width = plan.width;

@@ -8,19 +8,37 @@ namespace ntm::NTM_TARGET {
 // Rows of a tape, whatever the lengths.
 inline Index tape_rows(Index steps, Index sequences, bool keep) { return sequences * (keep ? steps + 1 : 2); }
 
+// The tape of whole sequences: what `forward` fills, and `backward` and `record` read.
+template <typename Pointer>
+struct WholeTape {
+  const Order order;
+  const Rows rows;
+  Arena<Pointer> arena;  // which the next two take their arrays from
+  const MemoryTapeOf<Pointer> memory;
+  const ControlTapeOf<Pointer> control;
+  const MemoryRows memories;
+  const TapeOf<Pointer> parts;
+
+  WholeTape(Pointer tape, bool keep, const Plan& plan, const Batch& batch)
+      : order(batch),
+        rows(order, 0, batch.sequences, keep),
+        arena{tape_rows(batch.steps, batch.sequences, keep), tape},
+        memory(plan, arena, arena.rows),
+        control(plan, arena),
+        memories(rows),
+        parts{memory, memories, rows, control, rows} {}
+  WholeTape(const WholeTape&) = delete;  // its parts refer to each other
+};
+
 template <typename T>
 void forward(T* logits, const MutableState<T>& final, T* tape, const SequencesOf<const T*>& x, const State<T>& start,
              const Weights<T>& weights, bool keep, const Batch& batch, const Sizes& sizes) {
   const Plan plan(sizes);
-  const Order order(batch);
-  const Rows rows(order, 0, batch.sequences, keep);
-  Arena<T*> arena = {tape_rows(batch.steps, batch.sequences, keep), tape};
-  const MemoryTapeOf<T*> memory(plan, arena, arena.rows);
-  const ControlTapeOf<T*> control(plan, arena);
-  const MemoryRows memories(rows);
+  const WholeTape<T*> whole(tape, keep, plan, batch);
+  const Order& order = whole.order;
   Maps<T> maps = forward_maps<T>(plan);
   pack_forward(maps, weights);
-  const Forward<T> pass(plan, order, maps, x, {memory, memories, rows, control, rows});
+  const Forward<T> pass(plan, order, maps, x, whole.parts);
   const auto all = [](Index, Index) { return true; };
   const auto copy = [&](Index t, Index position, const T* from) {
     std::copy_n(from, plan.outputs, logits + (t * batch.sequences + order.sequence[position]) * plan.outputs);
@@ -41,18 +59,15 @@ void backward(T* dx, const WeightGradients<T>& dweights, const MutableState<T>& 
               const State<T>& dfinal, const T* tape, const Weights<T>& weights, const Batch& batch,
               const Sizes& sizes) {
   const Plan plan(sizes);
-  const Order order(batch);
-  const Rows rows(order, 0, batch.sequences, true);
-  Arena<const T*> arena = {tape_rows(batch.steps, batch.sequences, true), tape};
-  const MemoryTapeOf<const T*> memory(plan, arena, arena.rows);
-  const ControlTapeOf<const T*> control(plan, arena);
+  const WholeTape<const T*> whole(tape, true, plan, batch);
+  const Order& order = whole.order;
+  const Rows& rows = whole.rows;
   const Buffer<T> values = buffer<T>(elements<ValueGradients<T>, T>(plan, rows.total));
   Arena<T*> value_arena = {rows.total, values.get()};
   const ValueGradients<T> dvalues(plan, value_arena);
-  const MemoryRows memories(rows);
   Maps<T> maps = backward_maps<T>(plan);
   pack_backward(maps, weights);
-  const Backward<T> pass(plan, order, maps, {memory, memories, rows, control, rows}, dvalues);
+  const Backward<T> pass(plan, order, maps, whole.parts, dvalues);
   const auto nothing_lost = [](Index, Index, Index) {};
   std::vector<BackwardWorkspace<T>> workspaces;
   make_workspaces(workspaces, plan, batch);
@@ -61,7 +76,7 @@ void backward(T* dx, const WeightGradients<T>& dweights, const MutableState<T>& 
     pass.run(workspace, begin, end, dfinal, dx, nothing_lost);
     for (Index p = begin; p < end; ++p) pass.give_start(workspace.adjoints, p - begin, order.sequence[p], dstart);
   });
-  const WeightSums<T> sums(plan, batch.sequences, rows.total, control, dvalues, dweights);
+  const WeightSums<T> sums(plan, batch.sequences, rows.total, whole.control, dvalues, dweights);
   Phase groups(groups_of(batch), work);
   Phase weight_sums(sums.count(), sums);
   run_parallel(batch.threads, groups, weight_sums);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <type_traits>
 #include <utility>
 
 #if defined(__AVX512F__)
@@ -20,24 +21,17 @@
 
 namespace ntm::NTM_TARGET {
 
+template <typename T, typename Integer>
+struct SimdOf {
+  typedef T Vec __attribute__((vector_size(NTM_VECTOR_BYTES)));
+  typedef T Unaligned __attribute__((vector_size(NTM_VECTOR_BYTES), aligned(alignof(T))));
+  typedef Integer Int __attribute__((vector_size(NTM_VECTOR_BYTES)));
+  typedef std::make_unsigned_t<Integer> Bits __attribute__((vector_size(NTM_VECTOR_BYTES)));
+};
+
+// With integers as wide as T, for its bits.
 template <typename T>
-struct Simd;
-
-template <>
-struct Simd<float> {
-  typedef float Vec __attribute__((vector_size(NTM_VECTOR_BYTES)));
-  typedef float Unaligned __attribute__((vector_size(NTM_VECTOR_BYTES), aligned(alignof(float))));
-  typedef std::int32_t Int __attribute__((vector_size(NTM_VECTOR_BYTES)));
-  typedef std::uint32_t Bits __attribute__((vector_size(NTM_VECTOR_BYTES)));
-};
-
-template <>
-struct Simd<double> {
-  typedef double Vec __attribute__((vector_size(NTM_VECTOR_BYTES)));
-  typedef double Unaligned __attribute__((vector_size(NTM_VECTOR_BYTES), aligned(alignof(double))));
-  typedef std::int64_t Int __attribute__((vector_size(NTM_VECTOR_BYTES)));
-  typedef std::uint64_t Bits __attribute__((vector_size(NTM_VECTOR_BYTES)));
-};
+using Simd = SimdOf<T, std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>>;
 
 template <typename T>
 using Vec = typename Simd<T>::Vec;

@@ -17,6 +17,8 @@ const DATA = new URL("../../data/", import.meta.url);
 
 const engine = loadEngine(new URL("../../engine/web/engine.wasm", import.meta.url));
 const weights = new Map(); // promises of tensors, by the ids of networks
+const turn = new MessageChannel();
+turn.port1.start();
 let training = null;
 
 const ANSWERS = {
@@ -39,7 +41,8 @@ const ANSWERS = {
     training?.trainer.network.free();
     const task = makeTask(facts, settings.task);
     training = {
-      trainer: new Trainer(await engine, task, settings, starts), problem, most, seconds: 0,
+      trainer: new Trainer(await engine, task, settings, starts), problem, most,
+      began: performance.now(),
     };
     goOn(training);
   },
@@ -67,6 +70,12 @@ function untrained({ config, initialisation, stream }) {
   return initialWeights(config, initialisation, new Generator(blockSeed(stream, 0)));
 }
 
+/** Call when the messages that have come are answered. A timer would wait for 4 ms more. */
+function afterMessages(call) {
+  turn.port1.addEventListener("message", call, { once: true });
+  turn.port2.postMessage(null);
+}
+
 /** Train for a moment, tell the page, and come back after its messages. */
 function goOn(state) {
   if (state !== training || state.stopped) return;
@@ -74,15 +83,15 @@ function goOn(state) {
   const began = performance.now();
   const isOver = () => performance.now() - began >= SLICE || trainer.sequences >= state.most;
   const points = trainer.run(isOver);
-  state.seconds += (performance.now() - began) / 1000;
   const done = trainer.sequences >= state.most;
-  const progress = { points, sequences: trainer.sequences, seconds: state.seconds, done };
+  const seconds = (performance.now() - state.began) / 1000;
+  const progress = { points, sequences: trainer.sequences, seconds, done };
   if (done || !(began - state.pictured < PICTURE_EVERY)) {
     state.pictured = began;
     progress.picture = traceDocument(trainer.network, state.problem, trainer.task, {});
   }
   postMessage({ progress });
-  if (!done) setTimeout(() => goOn(state));
+  if (!done) afterMessages(() => goOn(state));
 }
 
 addEventListener("message", async ({ data: { number, ask, ...request } }) => {
