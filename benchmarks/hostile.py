@@ -65,11 +65,13 @@ def trace(length: int, bits: int = 8, path: str = "/api/trace", **more: object) 
     return Asked("POST", path, {"network": "run:bad", "problem": problem, **more})
 
 
-def ntm(length: int, path: str = "/api/trace", **sizes: object) -> Callable[[Path], Asked]:
+def ntm(
+    length: int, path: str = "/api/trace", model: str = "ntm-ff", shifts: int = 3, **sizes: object
+) -> Callable[[Path], Asked]:
     """A network with a memory, and a problem for it."""
 
     def make(folder: Path) -> Asked:
-        run(folder / "bad", "ntm-ff", **sizes)
+        run(folder / "bad", model, shifts=",".join(map(str, range(shifts))), **sizes)
         return trace(length, path=path)
 
     return make
@@ -199,7 +201,8 @@ def many_files(folder: Path) -> Asked:
 FOLDERS: dict[str, Callable[[Path], Asked]] = {
     "lstm, long": lstm(490, 860),
     "lstm, wide": lstm(160, 1490),
-    "lstm, deep": lstm(100, 130, 70),
+    "lstm, deep": lstm(100, 190, 32),
+    "lstm, too deep": lstm(1, 8, 4000),
     "ntm, locations": ntm(490, memory_locations=285),
     "ntm, locations, as a file": ntm(490, path="/api/share", memory_locations=285),
     "ntm, many heads": ntm(
@@ -213,14 +216,29 @@ FOLDERS: dict[str, Callable[[Path], Asked]] = {
         100, memory_locations=20, read_heads=128, write_heads=128, controller_size=50
     ),
     "ntm, many shifts": ntm(
-        400, memory_locations=300, memory_width=4, controller_size=1,
-        shifts=",".join(map(str, range(60_000))),
+        400, memory_locations=300, memory_width=4, controller_size=1, shifts=60_000
     ),
-    "ntm, shifts": ntm(
-        490, memory_locations=500, memory_width=4, controller_size=1,
-        shifts=",".join(map(str, range(1200))),
+    "ntm, shifts, long": ntm(
+        490, memory_locations=570, memory_width=1, controller_size=1, shifts=1500
     ),
+    "ntm, shifts, locations": ntm(
+        50, memory_locations=4900, memory_width=1, controller_size=1, shifts=3000
+    ),
+    "ntm, heads, long": ntm(
+        490, memory_locations=6, memory_width=1, read_heads=128, write_heads=128, controller_size=1
+    ),
+    "ntm, heads, locations": ntm(
+        1, memory_locations=2500, read_heads=128, write_heads=128, controller_size=10
+    ),
+    "ntm, width": ntm(490, memory_locations=1, memory_width=1160, controller_size=1),
     "ntm, controller": ntm(150, controller_size=3500, memory_width=100),
+    "ntm, controller, long": ntm(490, controller_size=860, memory_locations=1, memory_width=1),
+    "ntm, controller, large": ntm(150, controller_size=1570, memory_locations=1, memory_width=1),
+    "ntm, lstm": ntm(150, model="ntm-lstm", controller_size=1540),
+    "ntm, lstm, deep": ntm(
+        490, model="ntm-lstm", controller_size=110, controller_layers=32, memory_locations=1,
+        memory_width=1,
+    ),
     "bits": wide,
     "runs": listing("/api/runs"),
     "networks": listing("/api/networks"),

@@ -57,6 +57,7 @@ def test_lines_that_are_no_points_are_left_out(tmp_path: Path) -> None:
     with file.open("a") as opened:
         opened.write(f'{{"sequences": 3, "bits": {10**400}}}\n')
         opened.write(f'{{"sequences": {10**400}, "bits": 1}}\n')
+        opened.write(f'{{"sequences": {2**53 + 1}, "bits": 1}}\n')
     curve.update(file)
     assert curve.points == [(2, 1)]
 
@@ -157,7 +158,7 @@ def test_a_run_that_somebody_else_trains_is_watched_live(client: TestClient, fol
 
 
 def test_the_listing_says_where_every_run_stands(client: TestClient) -> None:
-    baseline, copying = client.get("/api/runs").json()
+    baseline, copying = client.get("/api/runs").json()["runs"]
     assert (baseline["name"], baseline["model"]) == ("baseline", "lstm")
     assert copying == {
         "name": "copying", "task": "copy", "model": "ntm-ff", "seed": 1, "state": "stopped",
@@ -177,6 +178,16 @@ def test_many_curves_at_once_are_what_each_is_alone(client: TestClient) -> None:
     assert curves["copying"]["points"] == [[40, 1.25]]
 
 
+def test_of_many_curves_at_once_fewer_points_are_sent(
+    client: TestClient, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_metrics(folder / "copying" / "metrics.jsonl", *((n, 1.0) for n in range(41, 341)))
+    client.get("/api/runs")
+    monkeypatch.setattr("ntm.studio.runs._POINTS_TOGETHER", 200)
+    curves = client.post("/api/curves", json={"after": {"copying": 0, "baseline": 0}}).json()
+    assert 50 < len(curves["copying"]["points"]) <= 100
+
+
 def test_a_run_that_is_never_read_to_its_end_does_not_keep_others_from_being_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,7 +199,7 @@ def test_a_run_that_is_never_read_to_its_end_does_not_keep_others_from_being_rea
     client = TestClient(create_app(tmp_path), base_url=HOST)
     monkeypatch.setattr("ntm.studio.runs._TIME_TO_READ", 1)
     for reached in ([40, 0, 0], [40, 40, 0], [40, 40, 40]):
-        assert [run["sequences"] for run in client.get("/api/runs").json()] == reached
+        assert [run["sequences"] for run in client.get("/api/runs").json()["runs"]] == reached
 
 
 def test_a_run_that_goes_on_says_how_fast(client: TestClient, folder: Path) -> None:
@@ -196,7 +207,7 @@ def test_a_run_that_goes_on_says_how_fast(client: TestClient, folder: Path) -> N
     with run.locked():
         with run.metrics.open("a") as metrics:
             metrics.write('{"sequences": 60, "bits": 1, "sequences_per_second": 4.5}\n')
-        listed = {one["name"]: one for one in client.get("/api/runs").json()}
+        listed = {one["name"]: one for one in client.get("/api/runs").json()["runs"]}
     assert listed["copying"]["speed"] == 4.5
-    listed = {one["name"]: one for one in client.get("/api/runs").json()}
+    listed = {one["name"]: one for one in client.get("/api/runs").json()["runs"]}
     assert listed["copying"]["speed"] is None

@@ -112,7 +112,7 @@ def test_no_name_leads_out_of_the_folder(client: TestClient, name: str) -> None:
 
 
 def test_a_link_that_leaves_the_folder_is_not_followed(client: TestClient) -> None:
-    linked = {run["name"]: run for run in client.get("/api/runs").json()}["linked"]
+    linked = {run["name"]: run for run in client.get("/api/runs").json()["runs"]}["linked"]
     assert linked["state"] == "unreadable"
     assert "plain file in the folder" in linked["reason"]
     assert "run:linked" not in {network["id"] for network in client.get("/api/networks").json()}
@@ -128,7 +128,7 @@ def test_nor_is_a_file_of_a_run_that_lies_elsewhere(tmp_path: Path, file: str) -
     inside.unlink(missing_ok=True)
     inside.symlink_to(outside)
     client = TestClient(create_app(tmp_path / "runs"), base_url=HOST)
-    (run,) = client.get("/api/runs").json()
+    (run,) = client.get("/api/runs").json()["runs"]
     networks = {network["id"] for network in client.get("/api/networks").json()}
     assert run["seed"] != 77
     assert (run["state"] == "unreadable") is (file == "config.json")

@@ -49,7 +49,7 @@ def test_torn_and_foreign_folders_say_why_and_do_not_hide_the_others(tmp_path: P
     make_run(tmp_path / "torn-metrics").metrics.write_bytes(b'{"sequences": 7, "bi\n\xff\n{}\n[]\n')
 
     client = TestClient(create_app(tmp_path), base_url=HOST)
-    runs = {run["name"]: run for run in client.get("/api/runs").json()}
+    runs = {run["name"]: run for run in client.get("/api/runs").json()["runs"]}
     unreadable = {name for name, run in runs.items() if run["state"] == "unreadable"}
     assert unreadable == {*FOREIGN, "pipe"}
     assert all(runs[name]["reason"] for name in unreadable)
@@ -75,7 +75,7 @@ def test_no_code_that_a_folder_names_is_run(tmp_path: Path, section: str, named_
     config[section] |= {"name": "mine", named_by: str(code)}
     (run.path / "config.json").write_text(json.dumps(config))
     client = TestClient(create_app(tmp_path), base_url=HOST)
-    (listed,) = client.get("/api/runs").json()
+    (listed,) = client.get("/api/runs").json()["runs"]
     assert listed["state"] == "unreadable"
     assert "runs no code" in listed["reason"]
     client.get("/api/networks")
@@ -91,7 +91,7 @@ def test_a_network_too_large_to_build_is_left_out(tmp_path: Path) -> None:
     client = TestClient(create_app(tmp_path), base_url=HOST)
     networks = {network["id"] for network in client.get("/api/networks").json()}
     assert "run:giant" not in networks
-    assert len(client.get("/api/runs").json()) == 1
+    assert len(client.get("/api/runs").json()["runs"]) == 1
 
 
 # Numbers that a config may hold, each of which would fill the memory of the machine.
@@ -115,7 +115,7 @@ def test_no_config_makes_the_studio_fill_the_memory(tmp_path: Path) -> None:
     make_run(tmp_path / "good")
     client = TestClient(create_app(tmp_path), base_url=HOST)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    runs = {run["name"]: run for run in client.get("/api/runs").json()}
+    runs = {run["name"]: run for run in client.get("/api/runs").json()["runs"]}
     assert runs.keys() == {"good", *LARGE}
     networks = {network["id"] for network in client.get("/api/networks").json()}
     assert [name for name in networks if name.startswith("run:")] == ["run:good"]
@@ -153,9 +153,33 @@ def test_of_very_many_runs_some_are_shown(tmp_path: Path) -> None:
         (tmp_path / f"{number:05}" / "config.json").write_text("{")
         (tmp_path / f"{number:05}.npz").touch()
     client = TestClient(create_app(tmp_path), base_url=HOST)
-    names = [run["name"] for run in client.get("/api/runs").json()]
+    answer = client.get("/api/runs").json()
+    names = [run["name"] for run in answer["runs"]]
+    assert not answer["whole"]
     assert names == [f"{number:05}" for number in range(MOST_RUNS)]
     assert client.get("/api/traces").json() == [f"{name}.npz" for name in names]
+
+
+def test_a_folder_says_whether_all_of_it_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_run(tmp_path / "one")
+    make_run(tmp_path / "two")
+    client = TestClient(create_app(tmp_path), base_url=HOST)
+    for bound in ("MOST_RUNS", "_MOST_ENTRIES"):
+        for most, whole in ((2, True), (1, False)):
+            monkeypatch.setattr(f"ntm.studio.folder.{bound}", most)
+            answer = client.get("/api/runs").json()
+            assert (len(answer["runs"]), answer["whole"]) == (most, whole)
+        monkeypatch.undo()
+
+
+def test_a_config_that_is_too_long_is_not_read(client: TestClient, folder: Path) -> None:
+    with (folder / "copying" / "config.json").open("a") as config:
+        config.write(" " * 20_000)
+    _, copying = client.get("/api/runs").json()["runs"]
+    assert copying["state"] == "unreadable"
+    assert "too long" in copying["reason"]
 
 
 def test_weights_that_list_more_than_a_network_has_are_not_opened(tmp_path: Path) -> None:
@@ -169,10 +193,27 @@ def test_weights_that_list_more_than_a_network_has_are_not_opened(tmp_path: Path
 
 
 def test_weights_too_large_to_be_those_of_a_network_are_not_opened(tmp_path: Path) -> None:
-    run = make_run(tmp_path / "sparse")
-    os.truncate(run.path / "best.safetensors", 10**11)  # a file with a hole takes no room
+    file, size = make_run(tmp_path / "sparse").weights_file("best"), 10**9
+    facts = '"__metadata__":{"ntm":"{\\"sequences\\":1}"}'
+    tensor = f'"all":{{"dtype":"U8","shape":[{size}],"data_offsets":[0,{size}]}}'
+    header = f"{{{facts},{tensor}}}".encode()
+    file.write_bytes(len(header).to_bytes(8, "little") + header)
+    os.truncate(file, 8 + len(header) + size)  # a file with a hole takes no room
     client = TestClient(create_app(tmp_path), base_url=HOST)
     assert "run:sparse" not in {network["id"] for network in client.get("/api/networks").json()}
+
+
+@pytest.mark.parametrize(
+    ("model", "layers"), [("lstm", "layers"), ("ntm-lstm", "controller_layers")]
+)
+def test_a_network_of_very_many_layers_is_not_loaded(
+    tmp_path: Path, model: str, layers: str
+) -> None:
+    make_run(tmp_path / "deep", model=model, **{f"model__{layers}": 40})
+    client = TestClient(create_app(tmp_path), base_url=HOST)
+    request = {"network": "run:deep", "problem": {"vectors": [[0] * 8]}}
+    assert_refused(post(client, "/api/trace", request), 422)
+    assert "40 layers" in post(client, "/api/trace", request).json()["error"]
 
 
 def test_steps_and_parameters_are_bounded_together(tmp_path: Path) -> None:

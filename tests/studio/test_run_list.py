@@ -213,6 +213,14 @@ def test_the_keys_stay_on_a_line_when_others_are_filtered_out(page: Page) -> Non
     expect(told).to_have_text("copy-10: 1.25 bits at 40 sequences")
 
 
+def test_a_folder_that_is_not_shown_whole_says_so(page: Page, folder: Path) -> None:
+    rest = page.locator("#more-runs")
+    expect(rest).to_be_hidden()
+    for number in range(20_000):
+        (folder / f"notes-{number}").touch()
+    expect(rest).to_contain_text("The folder is too large to be listed whole")
+
+
 def test_six_hundred_runs_leave_the_form_in_sight(page: Page, folder: Path) -> None:
     for number in range(600):
         shutil.copytree(folder / "copy-1", folder / f"many-{number}")

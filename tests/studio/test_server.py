@@ -68,6 +68,9 @@ def test_sizes_beyond_training_and_a_larger_memory(client: TestClient) -> None:
     document = client.post("/api/trace", json=request).json()
     assert document["memory"]["shape"] == [101, 64, 5]
     assert document["title"] == "copying, length 50"
+    refused = client.post("/api/trace", json=request | {"memory_locations": 1025})
+    assert refused.status_code == 422
+    assert "give up to 1024" in refused.json()["error"]
 
 
 def test_new_weights_are_noticed_and_old_ones_are_not_loaded_again(
@@ -150,7 +153,7 @@ def test_a_studio_without_a_folder_has_networks_all_the_same(tmp_path: Path) -> 
     client = TestClient(create_app(tmp_path / "none"), base_url=HOST)
     assert len(listed(client)) >= 5
     assert next(iter(listed(client).values()))["task"] == "copy"  # the page opens on the first
-    assert client.get("/api/runs").json() == []
+    assert client.get("/api/runs").json()["runs"] == []
     assert not (tmp_path / "none").exists()
 
 
@@ -163,6 +166,10 @@ def test_runs_with_many_bits_work(tmp_path: Path) -> None:
     assert [len(vector) for vector in drawn["problem"]["vectors"]] == [300] * 7
     document = client.post("/api/trace", json={"network": "run:wide", **drawn}).json()
     assert document["outputs"]["shape"] == [15, 300]
+    drawn = {"vectors": [[0] * 300] * 170}  # 341 steps of 301 channels
+    refused = client.post("/api/trace", json={"network": "run:wide", "problem": drawn})
+    assert refused.status_code == 422
+    assert "up to 100,000 values" in refused.json()["error"]
 
 
 def test_the_guide_knows_every_task_and_model_of_the_page(client: TestClient) -> None:
@@ -200,7 +207,7 @@ def test_a_run_of_a_family_of_unknown_size_is_watched_and_not_played(tmp_path: P
         run = Run.create(tmp_path / "mine", settings)
         run.save_weights("best", build_model(settings), {"sequences": 40})
         client = TestClient(create_app(tmp_path), base_url=HOST)
-        assert [one["model"] for one in client.get("/api/runs").json()] == ["plain"]
+        assert [one["model"] for one in client.get("/api/runs").json()["runs"]] == ["plain"]
         assert "run:mine" not in listed(client)
     finally:
         del MODELS["plain"]

@@ -1,9 +1,11 @@
 """Runs that are started and stopped from the page: real processes."""
 
+import errno
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -30,7 +32,7 @@ def until(condition: Callable[[], Any]) -> Any:
 
 
 def states(client: TestClient) -> dict[str, str]:
-    return {run["name"]: run["state"] for run in client.get("/api/runs").json()}
+    return {run["name"]: run["state"] for run in client.get("/api/runs").json()["runs"]}
 
 
 def test_the_command_is_a_list_of_arguments() -> None:
@@ -77,7 +79,7 @@ def test_a_run_that_cannot_be_had_says_why(tmp_path: Path) -> None:
     with TestClient(create_app(tmp_path / "file"), base_url=HOST) as client:
         client.post("/api/runs", json={"task": "copy", "name": "lost"})
         until(lambda: states(client) == {"lost": "failed"})
-        (lost,) = client.get("/api/runs").json()
+        (lost,) = client.get("/api/runs").json()["runs"]
         assert "Not a directory" in lost["reason"]
         assert client.get("/api/runs/lost/curve").json()["state"] == "failed"
         assert client.post("/api/runs/lost/stop", json={}).status_code == 409
@@ -92,7 +94,7 @@ def test_a_run_that_is_stopped_at_once_keeps_a_checkpoint_and_goes_on_from_it(
         assert client.post("/api/runs/short/stop", json={}).status_code == 200
         until(lambda: states(client)["short"] != "running")
         assert states(client) == {"short": "stopped"}
-        assert client.get("/api/runs").json()[0]["reason"] is None
+        assert client.get("/api/runs").json()["runs"][0]["reason"] is None
         assert list(Run(tmp_path / "short").checkpoints.iterdir())
         assert client.post("/api/runs/short/resume", json={}).json() == {"name": "short"}
         assert client.post("/api/runs/short/resume", json={}).status_code == 409
@@ -148,18 +150,51 @@ def test_a_real_process_keeps_its_folder(tmp_path: Path) -> None:
 
 
 def test_nobody_begins_to_train_in_a_folder_that_is_being_deleted(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     removed = []
 
     def remove(path: Path) -> None:
         with pytest.raises(RunError, match="another process"), Run(path).locked():
             pass
-        removed.append(path.name)
+        removed.append(path)
 
     monkeypatch.setattr(shutil, "rmtree", remove)
     assert client.post("/api/runs/copying/delete", json={}).status_code == 200
-    assert removed == ["copying"]
+    assert len(removed) == 1
+    assert not (folder / "copying").exists()
+
+
+def test_a_run_that_takes_long_to_remove_is_gone_at_once(
+    client: TestClient, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really_remove, may_go_on = shutil.rmtree, threading.Event()
+
+    def remove(path: Path) -> None:
+        may_go_on.wait()
+        really_remove(path)
+
+    monkeypatch.setattr("ntm.studio.runs._TIME_TO_REMOVE", 0.01)
+    monkeypatch.setattr(shutil, "rmtree", remove)
+    assert client.post("/api/runs/copying/delete", json={}).json() == {"name": "copying"}
+    assert client.post("/api/runs/copying/delete", json={}).status_code == 404
+    assert states(client) == {"baseline": "stopped"}
+    may_go_on.set()
+    until(lambda: [path.name for path in folder.iterdir()] == ["baseline"])
+
+
+def test_a_run_that_cannot_be_removed_is_still_there(
+    client: TestClient, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def remove(_path: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(shutil, "rmtree", remove)
+    refused = client.post("/api/runs/copying/delete", json={})
+    assert refused.status_code == 409
+    assert "cannot be removed: Permission denied" in refused.json()["error"]
+    assert states(client)["copying"] == "stopped"
+    assert sorted(path.name for path in folder.iterdir()) == ["baseline", "copying"]
 
 
 def test_a_lock_that_is_a_link_harms_nobody(client: TestClient, folder: Path) -> None:

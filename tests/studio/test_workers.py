@@ -13,7 +13,7 @@ def test_so_many_may_wait_and_no_more() -> None:
     workers, finish = Workers(threads=1, waiting=2), threading.Event()
 
     def work() -> str:
-        finish.wait()
+        finish.wait(60)  # not for ever, should the bound be broken
         return "done"
 
     async def crowd() -> None:
@@ -52,7 +52,7 @@ def test_who_waits_too_long_is_told_and_what_has_not_begun_never_begins(
 
     def work() -> str:
         begun.append("work")
-        finish.wait()
+        finish.wait(60)  # not for ever, should the bound be broken
         return "done"
 
     async def late() -> None:

@@ -30,30 +30,35 @@ class RunsFolder:
     """The runs directly in a folder, which need not exist yet.
 
     A name that somebody sends is only ever compared with the names that are there.
+
+    is_whole: whether `names` had all runs, when it was last asked.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.is_whole = True
         self._runs: Cache[Run] = Cache()
 
     def names(self) -> list[str]:
         """The runs there are, whether they can be used or not."""
-        return self._entries(_looks_like_run)
+        names, self.is_whole = self._entries(_looks_like_run)
+        return names
 
     def files(self, suffix: str) -> list[str]:
         """The names of the plain files that end in this; links do not count."""
         return self._entries(
             lambda entry: entry.name.endswith(suffix) and entry.is_file(follow_symlinks=False)
-        )
+        )[0]
 
-    def _entries(self, wanted: Callable[[os.DirEntry[str]], bool]) -> list[str]:
-        """The names of what is wanted, in order."""
+    def _entries(self, wanted: Callable[[os.DirEntry[str]], bool]) -> tuple[list[str], bool]:
+        """The names of what is wanted, in order, and whether these are all."""
         try:
             with os.scandir(self.path) as entries:
                 named = (entry for entry in islice(entries, _MOST_ENTRIES) if is_name(entry.name))
-                return sorted(entry.name for entry in named if wanted(entry))[:MOST_RUNS]
+                names = sorted(entry.name for entry in named if wanted(entry))
+                return names[:MOST_RUNS], len(names) <= MOST_RUNS and not any(entries)
         except OSError:
-            return []
+            return [], True
 
     def run(self, name: str) -> Run:
         """The run of that name."""

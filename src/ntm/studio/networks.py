@@ -29,6 +29,7 @@ MAX_LOCATIONS = 1024
 # Numbers in a document: 32 MB of them.
 MAX_VALUES = 8_000_000
 MAX_HEADS = 256
+_MAX_LAYERS = 32  # each keeps its own state of every step
 # About as many as a config in a folder may ask this process to build,
 _MAX_PARAMETERS = 10_000_000
 # and the multiplications of a whole problem: about half a second of work.
@@ -217,6 +218,8 @@ def _parameters(config: ModelConfig) -> float:
 def _require_room(config: ModelConfig, steps: int, locations: int | None) -> None:
     """Refuse what would take too long, or be too large to show."""
     products, values, heads = _parameters(config), 0, 0
+    layers = getattr(config, "controller_layers", getattr(config, "layers", 1))
+    require_few(layers, _MAX_LAYERS, "layers")
     if isinstance(config, NTMConfig):
         most = max(MAX_LOCATIONS, config.memory_locations)
         locations = locations or config.memory_locations

@@ -122,7 +122,7 @@ def watch(runs: Runs, readers: Workers) -> APIRouter:
     def guidance() -> Any:
         return guide.to_json()
 
-    @router.get("/runs", response_model=list[schemas.RunListed], responses=_ASKED)
+    @router.get("/runs", response_model=schemas.RunsAnswer, responses=_ASKED)
     async def list_runs() -> Any:
         return await readers.run(runs.listing)
 
@@ -143,7 +143,7 @@ def watch(runs: Runs, readers: Workers) -> APIRouter:
     return router
 
 
-def train(runs: Runs, readers: Workers) -> APIRouter:
+def train(runs: Runs) -> APIRouter:
     """Begin a run, and what can be done with one."""
     router = APIRouter()
 
@@ -164,11 +164,9 @@ def train(runs: Runs, readers: Workers) -> APIRouter:
         runs.resume(name, request.sequences)
         return {"name": name}
 
-    responses = _ORDERED | _refusals(503)
-
-    @router.post("/runs/{name}/delete", response_model=schemas.RunName, responses=responses)
-    async def delete(name: schemas.NamePath) -> Any:
-        await readers.run(lambda: runs.delete(name))
+    @router.post("/runs/{name}/delete", response_model=schemas.RunName, responses=_ORDERED)
+    def delete(name: schemas.NamePath) -> Any:
+        runs.delete(name)
         return {"name": name}
 
     return router

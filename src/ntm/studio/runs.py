@@ -3,8 +3,10 @@
 import os
 import shutil
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from secrets import token_hex
 from time import monotonic
 from typing import Any
 
@@ -18,6 +20,8 @@ from ntm.studio.trainings import Order, Training, Trainings
 _POINTS_TOGETHER = 200_000
 # Seconds to read what runs have reported; what is left is read when somebody asks again.
 _TIME_TO_READ = 0.5
+# Seconds to remove a run's files before the answer; the rest is removed after it.
+_TIME_TO_REMOVE = 1.0
 
 
 class Runs:
@@ -29,14 +33,14 @@ class Runs:
         self._curves: dict[str, Curve] = {}
         self._next = 0  # the run that is read first
 
-    def listing(self) -> list[dict[str, Any]]:
-        """Every run and its state; one that cannot be read says why instead."""
+    def listing(self) -> dict[str, Any]:
+        """Every run and its state, or why it cannot be read; and whether these are all."""
         self._update_all(self._folder.names())
         known = {name: self._described(name, run) for name, run in self._folder.runs()}
         for name, training in self._trainings.started():
             if name not in known and (training.running or training.failure):
                 known[name] = _begun(name, training)
-        return [known[name] for name in sorted(known)]
+        return {"runs": [known[name] for name in sorted(known)], "whole": self._folder.is_whole}
 
     def curve(self, name: str, after: int) -> dict[str, Any]:
         """The points of a curve beyond a number of sequences, and where the run stands."""
@@ -109,14 +113,18 @@ class Runs:
         training = self._trainings.find(name)
         if training is not None and training.running:
             raise RefusedError(409, f"{name} is being trained; stop it first.")
+        remover = ThreadPoolExecutor(1)
         try:
-            with _holding(self._folder.path / name / ".lock", os.O_CREAT):
-                shutil.rmtree(self._folder.path / name)
+            remover.submit(_remove, self._folder.path / name).result(_TIME_TO_REMOVE)
+        except TimeoutError:
+            pass  # it is gone from the folder, and its files are still being removed
         except BlockingIOError as error:
             sentence = f"{name} is being trained by another process; stop it there."
             raise RefusedError(409, sentence) from error
         except OSError as error:
             raise RefusedError(409, f"{name} cannot be removed: {error.strerror}.") from error
+        finally:
+            remover.shutdown(wait=False)
         self._trainings.forget(name)
         self._curves.pop(name, None)
 
@@ -189,6 +197,17 @@ def _begun(name: str, training: Training) -> dict[str, Any]:
 def _description(name: str, **known: Any) -> dict[str, Any]:
     unknown = dict.fromkeys(("task", "model", "seed", "reason", "bits", "total", "speed"))
     return {"name": name, **unknown, "sequences": 0, "can_stop": False, **known}
+
+
+def _remove(run: Path) -> None:
+    """Take a run out of the folder at once, then remove its files; what resists comes back."""
+    with _holding(run / ".lock", os.O_CREAT):
+        aside = run.rename(run.with_name(f".deleted-{token_hex(8)}"))
+        try:
+            shutil.rmtree(aside)
+        except OSError:
+            aside.rename(run)
+            raise
 
 
 def _is_locked(file: Path | None) -> bool:

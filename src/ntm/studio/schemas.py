@@ -181,6 +181,13 @@ class RunListed(BaseModel):
     speed: float | None
 
 
+class RunsAnswer(BaseModel):
+    """The runs of the folder; of a very large one, some."""
+
+    runs: list[RunListed]
+    whole: bool
+
+
 class Curve(BaseModel):
     """New points of a learning curve. Another generation than before: the curve begins anew."""
 

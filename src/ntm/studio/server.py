@@ -56,7 +56,7 @@ def create_app(
         routes.play(networks, workers, readers),
         routes.saved(SavedTraces(place), workers, readers),
         routes.watch(runs, readers),
-        routes.train(runs, readers),
+        routes.train(runs),
     ):
         app.include_router(router, prefix="/api")
     app.add_exception_handler(RefusedError, _refused)

@@ -42,18 +42,24 @@ export class Score {
     return {
       steps: this.#mask.length,
       sequences: 1,
-      inputs: Float32Array.from(this.#inputs.flat()),
-      targets: Float32Array.from(this.#targets.flat()),
-      mask: Float32Array.from(this.#mask),
+      inputs: oneAfterAnother(this.#inputs),
+      targets: oneAfterAnother(this.#targets),
+      mask: new Float32Array(this.#mask),
     };
   }
 }
 
-function filled(size, bits = [], others = {}) {
-  const values = Array(size).fill(0);
-  bits.forEach((bit, i) => (values[i] = bit));
-  for (const [channel, value] of Object.entries(others)) values[channel] = value;
+function oneAfterAnother(rows) {
+  const size = rows[0].length;
+  const values = new Float32Array(rows.length * size);
+  rows.forEach((row, i) => values.set(row, i * size));
   return values;
+}
+
+function filled(size, bits = [], others = {}) {
+  const values = new Float32Array(size);
+  values.set(bits);
+  return Object.assign(values, others);
 }
 
 /** Random vectors for sequences of such lengths, drawn as Python's random_sequences draws. */

@@ -12,13 +12,14 @@ let sizesMade = 0;
 export function makeSize(axis, { min, max, trained }, get, set) {
   const most = trained[1];
   const hint = make("span", { class: "note", id: `size-${(sizesMade += 1)}` });
+  const id = `${hint.id}-number`;
   const described = { "aria-describedby": hint.id };
-  const number = make("input", { type: "number", min, max, required: true, ...described });
+  const number = make("input", { id, type: "number", min, max, required: true, ...described });
   const slider = make("input", {
     type: "range", min, max: Math.min(max, most * STRETCH), "aria-label": `${NAMES[axis]}, slider`,
     step: axis === "memory" ? Math.ceil(min / 4) : 1,
   });
-  const label = make("label", {}, make("span", {}, NAMES[axis]), number);
+  const words = make("div", {}, make("label", { for: id }, NAMES[axis]), hint);
 
   function show() {
     slider.value = get();
@@ -39,7 +40,8 @@ export function makeSize(axis, { min, max, trained }, get, set) {
       show();
     });
   }
-  return { element: make("div", { class: "size" }, label, slider, hint), show };
+  const inputs = make("div", {}, slider, number);
+  return { element: make("div", { class: "size" }, words, inputs), show };
 }
 
 function comparison(size, [least, most]) {

@@ -44,6 +44,7 @@ class Training {
     this.message = find("training-message");
     this.trouble = find("training-trouble");
     this.empty = find("no-runs");
+    this.rest = find("more-runs");
     this.table = makeRunTable(this.order, (column) => this.sortBy(column),
       (shown) => this.showAll(shown));
     find("runs").append(this.table.element);
@@ -139,9 +140,12 @@ class Training {
 
   async update() {
     const asked = (this.asked += 1);
-    const runs = await getJson("runs");
+    const { runs, whole } = await getJson("runs");
     if (asked !== this.asked) return; // a newer answer is on its way, or here
     this.runs = runs;
+    this.rest.hidden = whole;
+    this.rest.textContent = "The folder is too large to be listed whole; here are " +
+      `${runs.length.toLocaleString("en")} runs. Move some to another folder to see the others.`;
     this.showTasks();
     this.showRuns();
     await this.fetchCurves(asked);

@@ -138,7 +138,6 @@ function makeControls(trace, view, layout) {
     layout();
   };
   const controls = make("div", { class: "controls" });
-  controls.append(makeChoice("Head", `head-${number}`, heads, String(view.head), chooseHead));
   const inUse = stretchInUse(trace).count;
   if (inUse < locationsOf(trace)) {
     const choices = [["used", `in use (${inUse})`], ["all", `all ${locationsOf(trace)}`]];
@@ -156,7 +155,11 @@ function makeControls(trace, view, layout) {
   };
   const scales = [["fitted", "fitted"], ["fixed", "0 to 1"]];
   const scale = view.fixed ? "fixed" : "fitted";
-  controls.append(makeChoice("Scales", `scales-${number}`, scales, scale, chooseScale));
+  controls.append(
+    makeChoice("Scales", `scales-${number}`, scales, scale, chooseScale),
+    // Last: many heads take lines of their own.
+    makeChoice("Head", `head-${number}`, heads, String(view.head), chooseHead),
+  );
   return controls;
 }
 
