@@ -1,8 +1,8 @@
 """A running mean of a network's weights over the last part of its training.
 
 At a constant learning rate the weights wander around the place they are drawn to, and each of them
-costs more than their mean does (Polyak and Juditsky, 1992). The mean forgets: what was learned in
-the first half of a run says little at its end, so it reaches back over a share of the run so far.
+costs more than their mean does (Polyak and Juditsky, 1992). Early weights are far from the
+final ones, so the mean covers only the last share of the run so far.
 """
 
 import copy
@@ -13,7 +13,7 @@ from ntm.models.family import Model
 
 
 class Average:
-    """The mean of the weights that `take` was given, as a network of its own.
+    """The mean of the weights passed to `take`, as a network of its own.
 
     share: how far back the mean reaches, as a part of the training so far: after t sequences, the
     weights of s sequences ago count exp(-s / (share t)) as much as the newest, to first order.

@@ -2,15 +2,14 @@
 
     ntm train associative-recall --starts 5 --set training.trial_sequences=20000
 
-Start k has initial weights of its own; all see the same data from the beginning. Each is trained
-for `training.trial_sequences`, and its lowest validation cost is what it is judged by. The best
-goes on from where its trial ended, schedule and all; nothing of the others is used again. The best
-weights of the run are then chosen from what follows: a good moment of a trial, at a high rate, says
-little about a network, and less beyond the trained range. A start
-below `training.enough_bits` goes on at once, and no further one is tried.
+Each start has its own initial weights; all see the same data. Each is trained for
+`training.trial_sequences` and judged by its lowest validation cost. The best continues from the end
+of its trial, with its optimiser state and schedule; the others are dropped. The best weights of the
+run are then chosen from what follows the trials, because one good validation at a high rate says
+little about a network. A start below `training.enough_bits` continues at once; no other is tried.
 
-All trials count: in the run's sequences, its seconds and its learning curve, whose lines name their
-`start`. `ntm.training.loop` has the loop around this; here is what a run remembers of its trials.
+All trials count in the run's sequences, its seconds and its learning curve, whose lines name their
+`start`. The loop is in `ntm.training.loop`; this is what a run remembers of its trials.
 """
 
 from collections.abc import Mapping
