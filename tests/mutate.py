@@ -37,6 +37,8 @@ HARNESS_FAILED, NO_TESTS = 70, 5
 Replacements = list[tuple[Any, types.CodeType]]
 
 _OF_TASKS = ["test_every_task.py", "test_base.py", "test_sampling.py"]
+_FEATURES = "tests/test_torch_features.py::test_the_page_tells_the_truth"
+_EXPORT = f"{_FEATURES}[`torch.export`, save and load-native-works]"
 _OF_FORMS = [f"tests/test_{name}.py" for name in ("layer", "forms", "package", "saving")]
 TESTS = {
     "config": ["tests/test_config.py", *_OF_FORMS],
@@ -45,7 +47,7 @@ TESTS = {
         name: [f"tests/test_{name}.py", "tests/test_cell.py"]
         for name in ("memory", "addressing", "heads", "controllers")
     },
-    "cell": ["tests/test_cell.py", *_OF_FORMS],
+    "cell": ["tests/test_cell.py", _EXPORT, *_OF_FORMS],
     "start": ["tests/test_start.py", "tests/test_layer.py"],
     "layer": [*_OF_FORMS, "tests/test_start.py", "tests/test_trace.py"],
     **{
@@ -139,10 +141,14 @@ class Mutating:
         for mutant in self.chosen:
             found = replacements(mutant)
             items = self._callers(session, found)
-            killer = self._killer(session, found, items) if items else imported(mutant)
+            killer = self._killer(session, found, items) if items else self._imported(mutant)
             self.kills[killer] += 1
             _note(mutant, killer)
         return True
+
+    def _imported(self, mutant: Mutant) -> str:
+        """As `imported`, with time enough for all tests: to run out of it must mean a loop."""
+        return imported(mutant, CPU_SECONDS + 2 * round(sum(self.seconds.values())))
 
     def _watch(self, item: pytest.Item) -> None:
         called = self.calls[item.nodeid] = set()
@@ -197,18 +203,21 @@ def without_shrinking() -> None:
     settings.load_profile("mutants")
 
 
-class WithoutShrinking:
-    """For a mutant that is imported."""
+class Imported:
+    """For a mutant that is imported: the few tests of one case each before those of many."""
 
     def pytest_collection(self) -> None:
         without_shrinking()
 
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items.sort(key=lambda item: hasattr(item, "callspec"))
 
-def imported(mutant: Mutant) -> str:
+
+def imported(mutant: Mutant, cpu_seconds: int) -> str:
     """What notices a mutant that must be imported, in a new process; '' for nothing."""
     process = os.fork()
     if process == 0:
-        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
         _silence()
         os.execv(sys.executable, [*_THIS, "--one", mutant.module, mutant.key])
     code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
@@ -223,7 +232,7 @@ _THIS = [sys.executable, "-m", "tests.mutate"]
 def _one(module: str, key: str) -> int:
     """The tests of a mutant that must be imported."""
     sys.meta_path.insert(0, Broken(next(m for m in mutants(module) if m.key == key)))
-    return _run(module, WithoutShrinking())
+    return _run(module, Imported())
 
 
 def _run(module: str, plugin: object) -> int:

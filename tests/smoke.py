@@ -29,7 +29,7 @@ def main(expected: str = "native") -> None:
         require_learning()
     evaluated = json.loads(ntm_command("eval", "copy-ff", "--sequences", "20", "--json"))
     assert evaluated["perfect"] == 1, evaluated
-    build = info["native_build"]
+    build = info["native_build"].rstrip(".")
     print(f"Python {sys.version.split()[0]}, torch {torch.__version__}: works; {build}.")
 
 

@@ -39,9 +39,13 @@ gates = reals(BATCH, HEADS, low=0, high=1)
 strengths = reals(BATCH, HEADS, low=0, high=50)
 sharpnesses = reals(BATCH, HEADS, low=1, high=20)
 shift_sets = st.lists(st.integers(-2 * N, 2 * N), min_size=1, max_size=5, unique=True)
-chosen_shifts = shift_sets.flatmap(
-    lambda shifts: st.tuples(st.just(shifts), st.integers(0, len(shifts) - 1))
+# A location, allowed shifts, and which of them is taken.
+moves = shift_sets.flatmap(
+    lambda shifts: st.tuples(
+        st.integers(0, N - 1), st.just(shifts), st.integers(0, len(shifts) - 1)
+    )
 )
+Move = tuple[int, list[int], int]
 EACH_HEAD = [(b, h) for b in range(BATCH) for h in range(HEADS)]
 
 
@@ -140,11 +144,9 @@ def test_sharpening_favours_the_likeliest_and_keeps_the_order(
 
 
 @some_examples
-@given(st.integers(0, N - 1), chosen_shifts)
-def test_a_one_hot_shift_moves_the_mass_to_the_stated_row(
-    location: int, choice: tuple[list[int], int]
-) -> None:
-    shifts, chosen = choice
+@given(moves)
+def test_a_one_hot_shift_moves_the_mass_to_the_stated_row(move: Move) -> None:
+    location, shifts, chosen = move
     rotated = rotate(one_hot(location), one_hot(chosen, len(shifts)), shifts)
     assert torch.equal(rotated, one_hot((location + shifts[chosen]) % N))
 
@@ -240,11 +242,9 @@ def test_claim_gate_zero_ignores_content_and_gate_one_ignores_the_past(
 
 
 @some_examples
-@given(st.integers(0, N - 1), chosen_shifts)
-def test_claim_a_chain_of_one_hot_shifts_iterates_through_the_memory(
-    start: int, choice: tuple[list[int], int]
-) -> None:
-    shifts, chosen = choice
+@given(moves)
+def test_claim_a_chain_of_one_hot_shifts_iterates_through_the_memory(move: Move) -> None:
+    start, shifts, chosen = move
     shift = one_hot(chosen, len(shifts))
     focus = focus_on(randn(1, 1, M), shift, gate=0, sharpness=2)
     weighting = one_hot(start)

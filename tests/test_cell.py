@@ -1,3 +1,5 @@
+import io
+
 import pytest
 import torch
 from hypothesis import given
@@ -116,3 +118,12 @@ def test_a_detached_state_has_the_values_and_no_history() -> None:
     for tensor, original in zip(detached, state, strict=True):
         assert not tensor.requires_grad
         assert torch.equal(tensor, original)
+
+
+def test_a_saved_state_is_loaded_without_unpickling_code() -> None:
+    state, file = random_state(make_net("defaults")), io.BytesIO()
+    torch.save(state, file)
+    file.seek(0)
+    again = torch.load(file, weights_only=True)
+    assert type(again) is State
+    assert all(map(torch.equal, again, state))

@@ -8,15 +8,7 @@ from ntm.addressing import Focus
 from ntm.heads import HeadParameters, Heads, softplus
 
 from . import slow_reference as slow
-from .slow_reference import (
-    OPTIONS,
-    as_lists,
-    assert_agrees,
-    assert_distribution,
-    few_examples,
-    make_net,
-    reals,
-)
+from .slow_reference import OPTIONS, as_lists, assert_agrees, assert_distribution, few_examples
 
 BATCH, SIZE = 2, slow.SIZES["controller_size"]
 
@@ -35,11 +27,11 @@ def of_head(focus: Focus, batch: int, head: int) -> list[Tensor]:
 
 @pytest.mark.parametrize("option", OPTIONS)
 @few_examples
-@given(hidden=reals(BATCH, SIZE))
+@given(hidden=slow.reals(BATCH, SIZE))
 def test_every_head_gets_its_own_values_in_the_documented_order(
     option: str, hidden: Tensor
 ) -> None:
-    heads = make_net(option).cell.heads
+    heads = slow.make_net(option).cell.heads
     actual = heads(hidden)
     for b, (readers, writers) in enumerate(slow_heads(heads, hidden)):
         for h, head in enumerate(readers):
@@ -65,11 +57,11 @@ def in_range(parameters: HeadParameters) -> None:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("option", OPTIONS)
 @few_examples
-@given(hidden=reals(BATCH, SIZE, low=-1e4, high=1e4))
+@given(hidden=slow.reals(BATCH, SIZE, low=-1e4, high=1e4))
 def test_whatever_the_controller_says_is_squashed_into_range(
     option: str, dtype: torch.dtype, hidden: Tensor
 ) -> None:
-    in_range(make_net(option, dtype=dtype).cell.heads(hidden.to(dtype)))
+    in_range(slow.make_net(option, dtype=dtype).cell.heads(hidden.to(dtype)))
 
 
 def test_softplus_has_every_digit_of_double_precision() -> None:
@@ -97,6 +89,6 @@ def test_a_scalar_shift_ranges_from_the_first_to_the_last_shift(
 
 
 def test_the_layer_has_an_output_for_every_value() -> None:
-    heads = make_net("more-write-heads").cell.heads
+    heads = slow.make_net("more-write-heads").cell.heads
     read_head, write_head = 5 + 1 + 1 + 3 + 1, 5 + 1 + 1 + 3 + 1 + 5 + 5
     assert heads.linear.out_features == 2 * read_head + 3 * write_head

@@ -378,15 +378,20 @@ def test_a_state_dict_carries_everything_between_fresh_networks(option: str, eng
     assert_same(other(x), net(x), rtol=0, atol=0)
 
 
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda net: net.resized(N)])
 @every_engine
 @every_option
-def test_a_deep_copy_behaves_alike_and_shares_nothing(option: str, engine: str) -> None:
+def test_a_copy_behaves_alike_and_shares_nothing(
+    option: str, engine: str, copied: Callable[[NTM], NTM]
+) -> None:
     net = make_net(option, engine)
-    twin = copy.deepcopy(net)
+    twin = copied(net)
     x = randn(STEPS, BATCH, INPUTS)
     expected = net(x)
     assert (twin.config, twin.engine) == (net.config, engine)
     assert_same(twin(x), expected, rtol=0, atol=0)
+    for name, parameter in net.named_parameters():
+        assert torch.equal(twin.get_parameter(name), parameter), name
     with torch.no_grad():
         for parameter in twin.parameters():
             parameter.zero_()
@@ -460,18 +465,6 @@ def test_more_locations_change_nothing_for_a_machine_that_addresses_by_location(
         torch.testing.assert_close(larger(short)[0], net(short)[0], rtol=0, atol=1e-12)
         # The small memory is full after N steps and begins to overwrite.
         assert (larger(longer)[0] - net(longer)[0]).abs().max() > 1e-3
-
-
-@every_engine
-@every_option
-def test_the_same_number_of_locations_is_an_identical_copy(option: str, engine: str) -> None:
-    net = make_net(option, engine)
-    same = net.resized(N)
-    x = randn(STEPS, BATCH, INPUTS)
-    assert_same(same(x), net(x), rtol=0, atol=0)
-    for name, parameter in net.named_parameters():
-        assert torch.equal(same.get_parameter(name), parameter), name
-        assert same.get_parameter(name) is not parameter, name
 
 
 @every_engine

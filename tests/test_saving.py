@@ -296,6 +296,16 @@ def test_a_torn_or_missing_weights_file_is_refused(tmp_path: Path) -> None:
         NTM.from_pretrained(tmp_path)
 
 
+def test_an_empty_tensor_of_an_impossible_size_is_refused(tmp_path: Path) -> None:
+    make_net("defaults").save_pretrained(tmp_path)
+    tensor = {"dtype": "F32", "shape": [0, 2**63], "data_offsets": [0, 0]}
+    header = json.dumps({"start.memory": tensor}).encode()
+    file = tmp_path / "model.safetensors"
+    file.write_bytes(len(header).to_bytes(8, "little") + header)
+    with pytest.raises(ValueError, match=r"not a safetensors file, or it is torn: .*\.$"):
+        NTM.from_pretrained(tmp_path)
+
+
 def test_weights_of_other_names_shapes_or_dtypes_are_refused(tmp_path: Path) -> None:
     make_net().save_pretrained(tmp_path)
     file = tmp_path / "model.safetensors"

@@ -1,4 +1,5 @@
 import dataclasses
+import inspect
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -359,6 +360,16 @@ def test_a_file_is_read_up_to_the_size_that_is_allowed(tmp_path: Path) -> None:
         ValueError, match=f"unpacks to {size:,} bytes, more than at_most={size - 1:,}"
     ):
         Trace.load(file, at_most=size - 1)
+    assert (
+        inspect.signature(Trace.load).parameters["at_most"].default == 1_073_741_824
+    )  # a gigabyte
+
+
+def test_facts_that_json_does_not_know_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "trace.npz"
+    dataclasses.replace(small_trace(), about={"bits": float("nan")}).save(file)
+    with pytest.raises(ValueError, match="JSON has no number NaN"):
+        Trace.load(file)
 
 
 def test_an_array_whose_header_says_another_size_is_refused(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -95,7 +96,8 @@ def damaged_line(content: bytes, chance: random.Random) -> bytes:
 def read_lines(file: Path) -> None:
     for line in read_metrics(file):
         assert isinstance(line["sequences"], int)
-        assert line["bits"] + line.get("validation_bits", 0) < float("inf")
+        assert math.isfinite(line["bits"])
+        assert math.isfinite(line.get("validation_bits", 0))
 
 
 def make_checkpoint(folder: Path) -> Path:

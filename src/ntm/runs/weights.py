@@ -41,8 +41,9 @@ def _opened(file: Path) -> Iterator[Any]:
     try:
         with safe_open(file, framework="pt") as opened:
             yield opened
-    except SafetensorError as error:
-        raise ValueError(f"{file} is not a safetensors file, or it is torn: {error}.") from error
+    except (SafetensorError, TypeError) as error:  # torch's, of a size beyond its integers
+        reason = str(error).partition("\n")[0]
+        raise ValueError(f"{file} is not a safetensors file, or it is torn: {reason}.") from error
 
 
 class _Unfilled(TorchFunctionMode):
