@@ -59,6 +59,8 @@ class Play {
     makeMenu(this.parts.share, () => (this.parts.shared.textContent = ""));
     on("run", "click", () => this.run());
     document.addEventListener("keydown", (event) => this.onKey(event));
+    const remembers = ({ target }) => target.closest('a[href^="#"]') && this.rememberNow();
+    document.addEventListener("click", remembers, { capture: true }); // before the link is followed
     this.tour = makeTour(this.parts.play, {
       open: (route) => this.tourTo(route),
       onEnd: () => {
@@ -101,6 +103,7 @@ class Play {
 
   /** Follow the choice of a network, so that the browser's way back leads here. */
   async goTo(id) {
+    this.rememberNow();
     history.pushState(null, "", writeRoute({ view: "play", id }));
     await this.open({ id });
   }
@@ -171,6 +174,7 @@ class Play {
   }
 
   tourTo(route) {
+    this.rememberNow();
     history.pushState(null, "", writeRoute(route));
     this.attempt(this.open(route));
   }
@@ -302,10 +306,14 @@ class Play {
   /** Keep the address true, so that to reload, to go back and to send it all show this again. */
   remember() {
     clearTimeout(this.timers.remember);
-    this.timers.remember = setTimeout(() => {
-      if (this.parts.play.hidden || this.opening) return;
-      history.replaceState(null, "", writeRoute({ view: "play", id: this.shown, ...this.moment }));
-    }, WAIT_TO_REMEMBER);
+    this.timers.remember = setTimeout(() => this.rememberNow(), WAIT_TO_REMEMBER);
+  }
+
+  /** The same at once, before the page turns to something else. */
+  rememberNow() {
+    clearTimeout(this.timers.remember);
+    if (this.parts.play.hidden || this.opening) return;
+    history.replaceState(null, "", writeRoute({ view: "play", id: this.shown, ...this.moment }));
   }
 
   get moment() {
