@@ -8,7 +8,7 @@
 Everything that reads a run imports this; `ntm.training` makes one.
 """
 
-from ntm.runs.building import build_model
+from ntm.runs.building import build_model, full_size
 from ntm.runs.errors import FolderError, RunError
 from ntm.runs.finding import find_runs, run_name
 from ntm.runs.folder import Run
@@ -27,6 +27,7 @@ __all__ = [
     "block_generator",
     "build_model",
     "find_runs",
+    "full_size",
     "read_metrics",
     "run_name",
 ]

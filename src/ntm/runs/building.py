@@ -34,6 +34,13 @@ def build_here(settings: Settings) -> Model:
         return build_model(settings.with_(training={"device": "cpu", "engine": "auto"}))
 
 
+def full_size(model: Model, settings: Settings) -> Model:
+    """The network with all its memory locations, of which it may train with fewer."""
+    if settings.training.memory_locations is None:
+        return model
+    return settings.family.enlarged(model, settings.model.memory_locations)
+
+
 def bound_backward(model: Model, settings: Settings, sequences: int) -> None:
     """Set the bound on a model's backward pass that holds after so many sequences."""
     limit = settings.optimiser.backward_clip_after(sequences)

@@ -23,7 +23,7 @@ from safetensors import torch as safetensors
 from ntm.common.files import parse_json, remove_leftovers, write_atomically
 from ntm.common.registry import source_of
 from ntm.models.family import Model
-from ntm.runs.building import build_here
+from ntm.runs.building import build_here, full_size
 from ntm.runs.errors import FolderError, RunError
 from ntm.runs.formats import FORMAT, READABLE
 from ntm.runs.settings import SECTIONS, Settings
@@ -73,11 +73,13 @@ class Run:
         """Where the best or the latest weights are."""
         return self.path / ("best.safetensors" if weights == "best" else "model.safetensors")
 
-    def save_weights(
-        self, weights: Weights, model: torch.nn.Module, facts: Mapping[str, Any]
-    ) -> None:
-        """Write the weights, with a few facts about them in the file's metadata."""
-        state = {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
+    def save_weights(self, weights: Weights, model: Model, facts: Mapping[str, Any]) -> None:
+        """Write the weights, with a few facts about them in the file's metadata.
+
+        model: the run's network, or that with the memory it trains with.
+        """
+        whole = full_size(model, self.settings).state_dict()
+        state = {name: tensor.contiguous() for name, tensor in whole.items()}
         content = safetensors.save(state, metadata={"ntm": json.dumps(facts)})
         write_atomically(self.weights_file(weights), content)
 

@@ -84,6 +84,12 @@ class TrainingSettings(_Checked):
     bucketed: bool = setting(
         False, "batches of nearly equal lengths, which the LSTM baseline runs faster"
     )
+    memory_locations: int | None = setting(
+        None,
+        "memory locations while a network trains, where that should be fewer than "
+        "model.memory_locations; it is validated and saved with all of them",
+        at_least=1,
+    )
     seed: int = setting(1, "decides the initial weights and all data", at_least=0)
     engine: str = setting("auto", "engine that runs an NTM", choices=engine.names)
     device: str = setting("cpu", "where to train: cpu, cuda, cuda:1, ...")
@@ -113,8 +119,8 @@ class TrainingSettings(_Checked):
     )
     average_share: float = setting(
         0.0,
-        "validate, and keep as best, a running mean of the weights over about this share of the "
-        "training so far (0: the weights themselves)",
+        "validate a running mean of the weights, too, over about this share of the training so "
+        "far, and keep the better one (0: no mean)",
         at_least=0,
         at_most=1,
     )
@@ -181,8 +187,30 @@ class Settings:
                 f"same sizes."
             )
         beyond_task(self.task, self.training.validate_beyond)
+        self._require_trainable_memory()
         if self.initialisation is None:
             object.__setattr__(self, "initialisation", self.family.initialisation())
+
+    def _require_trainable_memory(self) -> None:
+        fewer, all_ = self.training.memory_locations, getattr(self.model, "memory_locations", None)
+        if fewer is None:
+            return
+        if all_ is None:
+            raise ValueError(
+                f"training.memory_locations is {fewer}, but {self.model_name} has no memory; "
+                f"leave it out, or train an NTM."
+            )
+        if fewer > all_:
+            raise ValueError(
+                f"training.memory_locations is {fewer} and model.memory_locations {all_}; give at "
+                f"most as many locations as the network has."
+            )
+
+    @property
+    def trained_model(self) -> ModelConfig:
+        """The model while it trains, which may have fewer memory locations."""
+        fewer = self.training.memory_locations
+        return self.model if fewer is None else replace(self.model, memory_locations=fewer)
 
     @property
     def family(self) -> Family:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ntm.models import Model
-from ntm.runs import Run, RunError, Settings, Stream
+from ntm.runs import Run, RunError, Settings, Stream, full_size
 from ntm.tasks import Batch
 from ntm.training.clock import Clock
 from ntm.training.observers import Observer
@@ -63,7 +63,7 @@ class Trainer:
 
     @property
     def model(self) -> Model:
-        """The network that is trained."""
+        """The network that is trained, with the memory that it trains with."""
         return self.state.model
 
     @property
@@ -99,7 +99,7 @@ class Trainer:
         counters = self.state.counters
         costs = (counters.last_bits, counters.best_bits)
         reached = (ending, self.sequences, counters.seconds, *costs)
-        return Result(self.model, *reached, self.clock.signal, resumed_at)
+        return Result(full_size(self.model, self.settings), *reached, self.clock.signal, resumed_at)
 
     def tell(self, event: str, *facts: Any) -> None:
         """Call the observers' method of this name."""

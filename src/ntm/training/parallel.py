@@ -153,11 +153,11 @@ def agreed(settings: Settings, ranks: Ranks) -> Settings:
 
 
 def part_of(settings: Settings, ranks: Ranks) -> Settings:
-    """The settings of one rank: its share of every batch and, on `cuda`, its own GPU."""
+    """The settings of what one rank trains: its share of every batch, on `cuda` its own GPU."""
     training = settings.training
     device = training.device if ranks.size == 1 else _device_here(training.device)
     training = replace(training, device=device, batch_size=training.batch_size // ranks.size)
-    return replace(settings, training=training)
+    return replace(settings, model=settings.trained_model, training=training)
 
 
 def _device_here(device: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from ntm.models.family import Model
-from ntm.runs import Settings, block_generator
+from ntm.runs import Settings, block_generator, full_size
 from ntm.runs.metrics import Line
 from ntm.runs.settings import beyond_task
 from ntm.tasks import Batch, Task, cost_in_bits
@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 
 class Validation(Observer):
-    """Measures the weights, or their running mean, now and then, and keeps the best."""
+    """Measures the weights, and their running mean, now and then, and keeps the best.
+
+    A mean is mostly better than the weights it is of, but not where a network has moved on to
+    another way of doing the task; so the better one of the two counts.
+    """
 
     together = True
 
@@ -47,14 +51,21 @@ class Validation(Observer):
 
     def _validate(self, run: "Trainer") -> dict[str, float]:
         state = run.state
-        model = state.average.model if state.average else run.model
-        costs = {name: _mean_bits(model, batch) for name, batch in self.batches.items()}
+        candidates = [run.model, *([state.average.model] if state.average else [])]
+        measured = [(self._costs(run, model), model) for model in candidates]
+        costs, model = min(measured, key=lambda pair: sum(pair[0].values()))
         bits = sum(costs.values())
-        if not math.isfinite(bits):
-            raise run.diverged(f"The validation cost is {bits}.")
         if state.counters.best_bits is None or bits < state.counters.best_bits:
             state.counters.best_bits = bits
             self._keep(run, model, costs)
+        return costs
+
+    def _costs(self, run: "Trainer", model: Model) -> dict[str, float]:
+        whole = full_size(model, run.settings)
+        costs = {name: _mean_bits(whole, batch) for name, batch in self.batches.items()}
+        bits = sum(costs.values())
+        if not math.isfinite(bits):
+            raise run.diverged(f"The validation cost is {bits}.")
         return costs
 
     def _keep(self, run: "Trainer", model: Model, costs: Mapping[str, float]) -> None:
