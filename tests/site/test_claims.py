@@ -43,12 +43,20 @@ def test_a_copy_of_120() -> None:
 
 
 def test_the_goto_of_repeat_copy() -> None:
-    trace, _ = traced("repeat-copy-ff", "repeat-copy", 10, length=6, repeats=5)
-    reads, gates = peaks(trace, "read")[6:36], trace.read_gates[6:36, :, 0]
+    trace, _ = traced("repeat-copy-lstm", "repeat-copy", 10, length=6, repeats=5)
+    reads, gates = peaks(trace, "read")[7:37], trace.read_gates[7:37, :, 0]
     rounds = reads.reshape(5, 6, 10)
     assert (rounds == rounds[:1]).mean() > 0.99
     assert (gates[6::6] > 0.9).all()  # each jump is by content
     assert (np.delete(gates, np.s_[::6], axis=0) < 0.5).mean() > 0.95  # each other step is not
+
+
+def test_the_queue_of_repeat_copy() -> None:
+    trace, batch = traced("repeat-copy-ff", "repeat-copy", 10, length=20, repeats=10)
+    assert (wrong_bits(torch.from_numpy(trace.outputs), batch) == 0).all()
+    reads, writes = peaks(trace, "read")[42:221], peaks(trace, "write")[42:221]
+    assert (np.diff(reads, axis=0) % 128 == 127).all()  # no way back, even round the ring
+    assert len(np.unique((reads - writes) % 128)) == 1  # as far behind the write head all the time
 
 
 def test_the_jump_of_recall() -> None:

@@ -200,10 +200,10 @@ def test_a_file_can_be_dropped(page: Page) -> None:
     expect(page.locator("#network-note")).to_contain_text("trained on")
 
 
-def test_the_gallery_has_six_moments_that_open(page: Page) -> None:
+def test_the_gallery_has_seven_moments_that_open(page: Page) -> None:
     page.goto("./#gallery")
     links = page.locator(".moment a")
-    expect(links).to_have_count(6)
+    expect(links).to_have_count(7)
     addresses = [link.get_attribute("href") for link in links.all()]
     for card in page.locator(".moment").all():
         card.scroll_into_view_if_needed()

@@ -1,6 +1,7 @@
 """Runs that differ in nothing but the seed, in the paper's order, and how to repeat them."""
 
 import itertools
+import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -74,7 +75,8 @@ def command_of(settings: Settings, seed: str | None = None) -> str:
     changes = changed_settings(settings, base) | {"training.seed": seed}
     options = ["--paper"] if words else []
     options += [f"{_OPTIONS[key]} {changes[key]}" for key in _OPTIONS if key in changes]
-    options += [f"--set {k}={value}" for k, value in changes.items() if k not in _OPTIONS]
+    others = [f"{key}={value}" for key, value in changes.items() if key not in _OPTIONS]
+    options += [f"--set {shlex.quote(change)}" for change in others]
     return " ".join([f"ntm train {settings.task.name} --model {settings.model_name}", *options])
 
 

@@ -26,12 +26,22 @@ export const MOMENTS = [
   },
   {
     title: "The goto of repeat copy",
-    network: "pretrained:repeat-copy-ff", sizes: { length: 6, repeats: 5 }, seed: 3, step: 18, head: 1,
+    network: "pretrained:repeat-copy-lstm", sizes: { length: 6, repeats: 5 }, seed: 3, step: 19, head: 1,
     lanes: ["Output", "read"],
     sentences: [
       "The same vectors are said five times.",
-      "Each time the read head reaches the last of them, it jumps back to the first, which it finds by its content: the gate opens for this one step.",
+      "Each time the read head reaches the last of them, it jumps back to the first: it finds the location beside it by its content, and the gate opens for this one step.",
       "It is a goto, in a loop that the network found by itself.",
+    ],
+  },
+  {
+    title: "A queue instead",
+    network: "pretrained:repeat-copy-ff", sizes: { length: 20, repeats: 10 }, seed: 5, step: 100, head: 1,
+    lanes: ["Output", "write", "read"],
+    sentences: [
+      "Twenty vectors, ten times: twice as long as anything in training.",
+      "This network does not jump back: whatever the read head reads, the write head writes again further on, and so there is always a next copy to read.",
+      "Old copies are overwritten, so the memory never fills up: it learned that with 48 locations.",
     ],
   },
   {
