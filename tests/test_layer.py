@@ -354,6 +354,26 @@ def test_a_head_gain_scales_the_heads_weights_alone() -> None:
         torch.testing.assert_close(quarter[name], scale * tensor)
 
 
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_a_gate_bias_closes_the_gates_of_all_heads_alone(engine: str) -> None:
+    def network(bias: float) -> NTM:
+        torch.manual_seed(1)
+        return NTM(3, 2, read_heads=2, write_heads=3, gate_bias=bias, engine=engine)
+
+    plain, closed = network(0), network(-3)
+    changed = {
+        name: tensor - plain.state_dict()[name] for name, tensor in closed.state_dict().items()
+    }
+    moved = changed.pop("cell.heads.linear.bias")
+    assert not any(tensor.any() for tensor in changed.values())
+    assert sorted(set(moved.tolist())) == [-3, 0]
+    assert (moved == -3).sum() == 5
+    # Before the first read the controller sees zeros, so its values are the biases.
+    trace = closed.trace(torch.zeros(1, 1, 3))
+    for gates in (trace.read_gates, trace.write_gates):
+        assert gates == pytest.approx(torch.tensor(-3.0).sigmoid().item())
+
+
 def test_heads_means_pairs_and_each_kind_can_be_set_apart() -> None:
     def counts(**heads: int) -> tuple[int, int]:
         config = NTM(3, 2, **heads).config

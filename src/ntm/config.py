@@ -100,6 +100,11 @@ class Initialisation:
     head_gain: float = setting(
         1.0, "initial weights from controller to heads, as a multiple of Glorot's", above=0
     )
+    gate_bias: float = setting(
+        0.0,
+        "initial bias of the heads' gates: with -3, heads begin by moving from where they are, and "
+        "hardly look at the content",
+    )
 
     def __post_init__(self) -> None:
         check_fields(self)

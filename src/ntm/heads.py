@@ -37,6 +37,14 @@ class Heads(nn.Module):
         self.write_values = config.write_heads * config.write_head_outputs
         self.linear = nn.Linear(config.controller_size, self.read_values + self.write_values)
 
+    @torch.no_grad()
+    def bias_gates(self, bias: float) -> None:
+        """Set the bias of every head's gate."""
+        config, biases = self.config, self.linear.bias
+        read, write = biases[: self.read_values], biases[self.read_values :]
+        for values, heads in ((read, config.read_heads), (write, config.write_heads)):
+            values.view(heads, -1)[:, config.memory_width + 1] = bias
+
     def forward(self, hidden: Tensor) -> HeadParameters:
         """hidden (batch, controller_size) to the parameters of all heads."""
         read, write = self.linear(hidden).split([self.read_values, self.write_values], dim=1)

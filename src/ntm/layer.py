@@ -55,6 +55,7 @@ class NTM(nn.Module):
         start_spread: float = 1.0,
         start_together: bool = False,
         head_gain: float = 1.0,
+        gate_bias: float = 0.0,
         batch_first: bool = False,
         engine: str = "auto",
         backward_clip: float | None = None,
@@ -63,14 +64,14 @@ class NTM(nn.Module):
     ) -> None:
         super().__init__()
         checks.require_positive("heads", heads)
-        read_heads = heads if read_heads is None else read_heads
-        write_heads = heads if write_heads is None else write_heads
+        readers, writers = (heads if n is None else n for n in (read_heads, write_heads))
         self.config = NTMConfig(
             *(input_size, output_size, controller, controller_size, controller_layers),
-            *(memory_locations, memory_width, read_heads, write_heads),
+            *(memory_locations, memory_width, readers, writers),
             *(shifts, shift_mode),  # type: ignore[arg-type]  # the config makes shifts a tuple
         )
-        self.initialisation = Initialisation(start_memory, start_spread, start_together, head_gain)
+        starts = (start_memory, start_spread, start_together)
+        self.initialisation = Initialisation(*starts, head_gain, gate_bias)
         self.batch_first, self.engine, self.backward_clip = batch_first, engine, backward_clip
         self.cell = Cell(self.config)
         self.start = StartState(self.config, self.initialisation)
@@ -129,7 +130,7 @@ class NTM(nn.Module):
         self._engine = engine.checked_name(name)
 
     def reset_parameters(self) -> None:
-        """Glorot-uniform weights, the heads' times `head_gain`, and zero biases.
+        """Glorot-uniform weights, the heads' times `head_gain`; biases are zero but the gates'.
 
         An LSTM starts feedforward; see also StartState.
         """
@@ -138,6 +139,7 @@ class NTM(nn.Module):
                 gain = self.initialisation.head_gain if module is self.cell.heads.linear else 1
                 nn.init.xavier_uniform_(module.weight, gain)
                 nn.init.zeros_(module.bias)
+        self.cell.heads.bias_gates(self.initialisation.gate_bias)
         if isinstance(self.cell.controller, LSTMController):
             self.cell.controller.start_feedforward()
         self.start.reset_parameters()

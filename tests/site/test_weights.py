@@ -30,6 +30,7 @@ def tensors(found: Tensors) -> dict[str, torch.Tensor]:
     [
         ("ntm-ff", {}, {}),
         ("ntm-ff", {"read_heads": 3, "write_heads": 2}, {"start_together": True}),
+        ("ntm-ff", {"read_heads": 2, "write_heads": 3}, {"gate_bias": -3.0}),
         ("ntm-ff", {}, {"start_memory": "random", "start_spread": 4.0, "head_gain": 0.5}),
         ("ntm-lstm", {"controller_layers": 2}, {}),
     ],

@@ -14,19 +14,29 @@ export function initialWeights(config, initialisation, random) {
   random.skip(linear.reduce((sum, name) => sum + count(shapes[name]), 0));
   startValues(shapes, initialisation, random);
   const tensors = linear.map((name) => [name, linearValues(name, shapes[name], initialisation, random)]);
+  biasGates(Object.fromEntries(tensors)["cell.heads.linear.bias"], config, initialisation);
   if (config.controller === "lstm") startFeedforward(Object.fromEntries(tensors), config);
   const values = Object.fromEntries([...tensors, ...startValues(shapes, initialisation, random)]);
   return Object.fromEntries(
     Object.entries(shapes).map(([name, shape]) => [name, { shape, values: values[name] }]));
 }
 
-/** Glorot's weights, those of the heads times their gain; biases are zero. */
+/** Glorot's weights, those of the heads times their gain; biases are zero but the gates'. */
 function linearValues(name, shape, { head_gain: headGain }, random) {
   if (shape.length === 1) return new Float32Array(count(shape));
   const gain = name.startsWith("cell.heads") ? headGain : 1;
   const bound = Math.sqrt(3) * gain * Math.sqrt(2 / (shape[0] + shape[1]));
   const [low, range] = [Math.fround(-bound), Math.fround(Math.fround(bound) - Math.fround(-bound))];
   return random.uniform(count(shape)).map((share) => share * range + low);
+}
+
+/** The gate of a head comes after its key and strength; write heads have two vectors more. */
+function biasGates(bias, config, { gate_bias: gateBias }) {
+  const { memory_width: width, read_heads: readHeads, write_heads: writeHeads } = config;
+  const each = (bias.length - 2 * width * writeHeads) / (readHeads + writeHeads);
+  for (let head = 0; head < readHeads + writeHeads; head++) {
+    bias[head * each + 2 * width * Math.max(head - readHeads, 0) + width + 1] = gateBias;
+  }
 }
 
 /** An LSTM begins without recurrence, and with forget gates that forget. */
