@@ -84,17 +84,35 @@ class Starts:
         self.kept, self.facts, self.tensors = {}, {}, {}
         return kept, tensors
 
+    @property
+    def present(self) -> str:
+        """Which start is on trial, in words; nothing when the trials are over."""
+        return f"start {self.number + 1} of {self._most}" if self.deciding else ""
+
+    def announcement(self, sequences: int) -> str:
+        """What the trials will do, in words; `sequences` are those of a start that is kept."""
+        until = f", until one is below {self.enough:g} bits in validation" if self.enough else ""
+        end = f"goes on to {sequences:,}" if sequences > self.length else "is the run's result"
+        tried = f"{self._most} starts are tried, {self.length:,} sequences each{until}."
+        return f"{tried[0].upper()}{tried[1:]} The best of them {end}."
+
     def verdict(self) -> str:
         """What the trials came to, in words."""
         costs = ", ".join(f"{bits:.4g}" for bits in self.bits)
+        untried = self.count - len(self.bits)
+        why = f" The last is enough, so {untried} more need not be tried." if untried else ""
         return (
-            f"Start {self.number + 1} of {len(self.bits)} goes on; "
-            f"bits per sequence in the best validation of each: {costs}."
+            f"Start {self.number + 1} of {len(self.bits)} is kept; "
+            f"bits per sequence in the best validation of each: {costs}.{why}"
         )
 
     def values(self) -> dict[str, Any]:
         """All of it but the tensors, as JSON."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "tensors"}
+
+    @property
+    def _most(self) -> str:
+        return f"up to {self.count}" if self.enough else f"{self.count}"
 
     @property
     def _decided(self) -> bool:
