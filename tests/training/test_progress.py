@@ -23,13 +23,13 @@ def test_without_a_terminal_there_are_plain_lines() -> None:
     progress.note("Training.")
     progress.update(STATUS)
     progress.update(Status(0, 10, None, 0.0))
-    progress.update(Status(21, 40, 1.0, 1.0, "start 2 of up to 10"))
+    progress.update(Status(21, 40, 1.0, 1.0, "start 2 of 5"))
     progress.close()
     assert stream.getvalue().splitlines() == [
         "Training.",
         "1,500 of 10,000 sequences, 1.250 bits per sequence, 500 sequences/s, 17 s left",
         "0 of 10 sequences, no cost yet, 0 sequences/s, ? left",
-        "start 2 of up to 10: 21 of 40 sequences, 1.000 bits per sequence, 1 sequences/s, 19 s left",
+        "start 2 of 5: 21 of 40 sequences, 1.000 bits per sequence, 1 sequences/s, 19 s left",
     ]
 
 
