@@ -85,7 +85,7 @@ def test_the_display_counts_towards_the_end_of_the_start_that_is_on_trial(small:
     assert lines[verdict].endswith("The last is enough, so 2 more need not be tried.")
     assert verdict > 0
     for line in lines[:verdict]:
-        assert re.match(r"start 1 of up to 3: \d+ of 40 sequences, ", line)
+        assert re.match(r"start 1: \d+ of 40 sequences, ", line)
     for line in lines[verdict + 1 :]:
         assert re.match(r"\d+ of 60 sequences, ", line)
 

@@ -17,8 +17,8 @@ class Status(NamedTuple):
     """Recent mean cost per sequence; None before there is any."""
     speed: float
     """Recent sequences per second."""
-    start: str = ""
-    """Which start is on trial; `total` is then the end of its trial."""
+    start: int = 0
+    """Which start is on trial, counted from 1; `total` is then the end of its trial."""
 
 
 class Progress:
@@ -87,7 +87,7 @@ def _bar(status: Status) -> Any:
 
 
 def _place(status: Status) -> str:
-    return f"{status.start}: " if status.start else ""
+    return f"start {status.start}: " if status.start else ""
 
 
 def _count(status: Status) -> str:

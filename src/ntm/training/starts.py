@@ -85,16 +85,17 @@ class Starts:
         return kept, tensors
 
     @property
-    def present(self) -> str:
-        """Which start is on trial, in words; nothing when the trials are over."""
-        return f"start {self.number + 1} of {self._most}" if self.deciding else ""
+    def on_trial(self) -> int:
+        """Which start is on trial, counted from 1; 0 when the trials are over."""
+        return self.number + 1 if self.deciding else 0
 
     def announcement(self, sequences: int) -> str:
         """What the trials will do, in words; `sequences` are those of a start that is kept."""
+        most = f"Up to {self.count}" if self.enough else f"{self.count}"
         until = f", until one is below {self.enough:g} bits in validation" if self.enough else ""
         end = f"goes on to {sequences:,}" if sequences > self.length else "is the run's result"
-        tried = f"{self._most} starts are tried, {self.length:,} sequences each{until}."
-        return f"{tried[0].upper()}{tried[1:]} The best of them {end}."
+        tried = f"{most} starts are tried, {self.length:,} sequences each{until}."
+        return f"{tried} The best of them {end}."
 
     def verdict(self) -> str:
         """What the trials came to, in words."""
@@ -109,10 +110,6 @@ class Starts:
     def values(self) -> dict[str, Any]:
         """All of it but the tensors, as JSON."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "tensors"}
-
-    @property
-    def _most(self) -> str:
-        return f"up to {self.count}" if self.enough else f"{self.count}"
 
     @property
     def _decided(self) -> bool:

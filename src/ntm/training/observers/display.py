@@ -43,7 +43,7 @@ class Display(Observer):
             bits = counters.bits / pending
         starts = run.state.starts
         end = starts.others + run.goal  # of the run if the present start is kept, or of its trial
-        self.progress.update(Status(run.sequences, end, bits, self._speed, starts.present))
+        self.progress.update(Status(run.sequences, end, bits, self._speed, starts.on_trial))
         self._shown = now, run.sequences
 
     ended = tick
