@@ -34,7 +34,7 @@ endef
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: .venv/with-figures ## Train on copy and show that it copies far longer sequences
+demo: .venv/with-figures,studio ## Train on copy and show that it copies far longer sequences
 	@$(BIN)/ntm demo
 
 test: .venv/with-dev browser ## Run all tests
@@ -50,13 +50,13 @@ lint: .venv/with-dev ## Check format, style and types
 web: .venv/with-dev ## Build the engine for browsers: src/ntm/engine/web/engine.wasm
 	@$(BIN)/python src/ntm/engine/csrc/build_web.py
 
-bench: .venv/with-figures ## Measure the speed against other ways to run the same network
+bench: .venv/with-figures,studio ## Measure the speed against other ways to run the same network
 	@$(BIN)/ntm bench
 
 screenshots: .venv/with-dev browser ## Make the pictures of docs/studio.md again
 	@$(BIN)/python docs/make_screenshots.py
 
-# An environment with one of the package's extras. The install is editable: changes to Python files
+# An environment with some of the package's extras. The install is editable: changes to Python files
 # count at once, and `make` installs again when something that is compiled has changed.
 .venv/with-%: $(COMPILED)
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("ntm needs Python 3.11 \

@@ -33,6 +33,8 @@ WRONG_CALLS: dict[str, tuple[Arguments, str]] = {
     "bounds": (["train", "copy", "--seed", "-1"], "at least 0"),
     "engine": (["train", "copy", "--engine", "warp"], "'auto' or 'native' or 'reference'"),
     "network": (["eval", "copy-f"], "did you mean 'copy-ff'"),
+    "nothing near": (["eval", "zzz"], "called 'zzz'. Known: "),
+    "required": (["figures", "runs"], "ntm: ntm figures needs --out. See ntm figures --help."),
     "no network": (["figures", "nowhere", "--out", "x"], "no folder or pretrained network called"),
     "folder": (["eval", "runs/nowhere"], "There is no folder runs/nowhere."),
     "resume": (["train", "--run", "nowhere", "--resume"], "There is no folder nowhere."),

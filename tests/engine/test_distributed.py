@@ -18,7 +18,7 @@ def test_two_processes_train_as_one(tmp_path: Path) -> None:
         subprocess.Popen([*command, str(rank), str(PROCESSES)], stderr=subprocess.PIPE, text=True)
         for rank in range(PROCESSES)
     ]
-    errors = [process.communicate(timeout=120)[1] for process in ranks]
+    errors = [process.communicate(timeout=600)[1] for process in ranks]
     assert [process.returncode for process in ranks] == [0] * PROCESSES, errors
 
     net = worker.network()

@@ -63,6 +63,7 @@ def test_a_sweep_runs_and_is_there_when_it_is_asked_for_again(
     text = capsys.readouterr().out
     assert "copy-ntm-ff-2: finished at 500 of 500 sequences" in text
     assert "2 of 2" in text
+    assert f"The runs are in {file.parent / 'runs'}. Next: ntm figures " in text
     assert main([*command, "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert [run["seed"] for run in data["runs"]] == [1, 2]
@@ -90,7 +91,9 @@ def test_the_example_is_listed_without_running(capsys: pytest.CaptureFixture[str
     assert main(["sweep", str(EXAMPLE), "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 12
-    assert lines[0] == "runs/sweep/copy-ntm-ff-1-learning_rate=0.0001  20,000 sequences"
+    assert lines[0].split("  ")[0] == "runs/sweep/copy-ntm-ff-1-learning_rate=0.0001"
+    assert all(line.endswith("0,000 sequences") for line in lines)
+    assert len({len(line) for line in lines}) == 1  # aligned
     assert main(["sweep", str(EXAMPLE), "--list", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)) == 12
 

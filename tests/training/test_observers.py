@@ -58,7 +58,11 @@ class Diary(Observer):
 
 def test_an_observer_is_told_what_happens(small: Small, tmp_path: Path) -> None:
     diary = Diary()
-    settings = small(training__sequences=300, training__report_every=100)
+    settings = small(
+        training__sequences=300,
+        training__report_every=100,
+        training__checkpoint_seconds=3600.0,  # only at the end, however slow the machine is
+    )
     train(settings, tmp_path / "run", observers=[diary])
     assert diary.named("started") == [0]
     assert diary.named("block") == [0, 256]

@@ -1,5 +1,7 @@
 """Several initialisations on trial: which goes on, what counts, and how it resumes."""
 
+import io
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,9 +13,11 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file
 from tests.same_run import assert_same_run
 
+from ntm.report.display import ProgressDisplay
 from ntm.runs import Run, Settings, TrainingSettings, build_model, read_metrics
 from ntm.runs.metrics import chosen_start
 from ntm.training import begin, train
+from ntm.training.progress import Shown
 from ntm.training.starts import Starts
 
 Small = Callable[..., Settings]
@@ -52,7 +56,38 @@ def test_a_start_that_is_good_enough_goes_on_at_once() -> None:
     trials.end_trial(0.5, {}, weights(1))
     assert not trials.deciding
     assert (trials.number, trials.others) == (1, 10)
-    assert "Start 2 of 2" in trials.verdict()
+    assert trials.verdict() == (
+        "Start 2 of 2 is kept; bits per sequence in the best validation of each: 3, 0.5. "
+        "The last is enough, so 3 more need not be tried."
+    )
+
+
+def test_what_the_trials_will_do_is_said_in_words() -> None:
+    assert starts(5, enough=0.5).announcement(10) == (
+        "Up to 5 starts are tried, 10 sequences each, until one is below 0.5 bits in validation. "
+        "The best of them is the run's result."
+    )
+    assert starts(2).announcement(1000) == (
+        "2 starts are tried, 10 sequences each. The best of them goes on to 1,000."
+    )
+
+
+def test_the_display_counts_towards_the_end_of_the_start_that_is_on_trial(small: Small) -> None:
+    stream = io.StringIO()
+    settings = small(**TRIALS, training__sequences=60, training__enough_bits=1e9)
+    progress = Shown(ProgressDisplay(stream))
+    progress.interval = 0.0
+    train(settings, progress=progress)
+    introduction, announcement, *lines = stream.getvalue().splitlines()
+    assert introduction.endswith("from the start to at most 140.")
+    assert announcement.startswith("Up to 3 starts are tried, 40 sequences each, until one is ")
+    verdict = next(number for number, line in enumerate(lines) if line.startswith("Start 1 of 1"))
+    assert lines[verdict].endswith("The last is enough, so 2 more need not be tried.")
+    assert verdict > 0
+    for line in lines[:verdict]:
+        assert re.match(r"start 1: \d+ of 40 sequences, ", line)
+    for line in lines[verdict + 1 :]:
+        assert re.match(r"\d+ of 60 sequences, ", line)
 
 
 def test_one_start_has_no_trial() -> None:

@@ -1,4 +1,4 @@
-"""ntm demo: train for half a minute and show how the network generalises."""
+"""ntm demo: train for half a minute, two at most, and show how the network generalises."""
 
 import argparse
 from pathlib import Path

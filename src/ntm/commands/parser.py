@@ -11,6 +11,7 @@ from ntm.commands.names import model_names, task_names
 from ntm.common.text import nearest
 
 WRONG_CALL = 2
+_REQUIRED = "the following arguments are required: "
 
 
 def make_parser() -> "Parser":
@@ -47,6 +48,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End the program with a sentence."""
+        message = message.replace(_REQUIRED, f"{self.prog} needs ")
         sentence = message if message.endswith((".", "?")) else f"{message}."
         self.exit(complain(f"{sentence} See {self.prog} --help.", WRONG_CALL))
 

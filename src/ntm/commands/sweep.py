@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ntm.commands.base import add_json, reading_arguments
+from ntm.commands.base import add_json, print_table, reading_arguments
 
 if TYPE_CHECKING:
     from ntm.scale.jobs import Job, Outcome
@@ -37,14 +37,19 @@ def run(options: argparse.Namespace) -> int:
     from ntm.scale.grid import read_grid
 
     with reading_arguments():  # nothing has begun
-        jobs = read_grid(options.file, options.out or Path("runs") / options.file.stem)
+        folder = options.out or Path("runs") / options.file.stem
+        jobs = read_grid(options.file, folder)
         if options.list:
             _print_jobs(jobs, options.json)
             return 0
         outcomes = _execute(jobs, options)
     _print_outcomes(outcomes, options.json)
     states = {outcome.state for outcome in outcomes}
-    return INTERRUPTED if "interrupted" in states else FAILED if "failed" in states else 0
+    if "interrupted" in states:
+        return INTERRUPTED
+    if not options.json:
+        print(f"The runs are in {folder}. Next: ntm figures {folder} --out figures")
+    return FAILED if "failed" in states else 0
 
 
 def _print_jobs(jobs: Sequence["Job"], as_json: bool) -> None:
@@ -52,8 +57,7 @@ def _print_jobs(jobs: Sequence["Job"], as_json: bool) -> None:
         listed = [{"folder": str(job.folder), "settings": job.settings.to_json()} for job in jobs]
         print(json.dumps(listed, indent=2))
         return
-    for job in jobs:
-        print(f"{job.folder}  {job.sequences:,} sequences")
+    print_table([(str(job.folder), f"{job.sequences:,} sequences") for job in jobs], texts=1)
 
 
 def _execute(jobs: Sequence["Job"], options: argparse.Namespace) -> list["Outcome"]:

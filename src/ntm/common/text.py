@@ -35,8 +35,8 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
     """The sentence for a name that is not among the known ones, with the likeliest of them."""
     known = list(known)
     close = nearest(name, known)
-    hint = f"did you mean {close!r}? " if close else ""
-    return f"There is no {what} called {name!r}; {hint}Known: {', '.join(known)}."
+    hint = f"; did you mean {close!r}?" if close else "."
+    return f"There is no {what} called {name!r}{hint} Known: {', '.join(known)}."
 
 
 def duration(seconds: float) -> str:

@@ -17,6 +17,8 @@ class Status(NamedTuple):
     """Recent mean cost per sequence; None before there is any."""
     speed: float
     """Recent sequences per second."""
+    start: int = 0
+    """Which start is on trial, counted from 1; `total` is then the end of its trial."""
 
 
 class Progress:
@@ -57,7 +59,7 @@ class Shown(Progress):
     def update(self, status: Status) -> None:
         """Move the bar, or print a line."""
         self._display.show(
-            lambda: f"{status.sequences:,} of {status.total:,} sequences, {_in_words(status)}",
+            lambda: f"{_place(status)}{_count(status)}, {_in_words(status)}",
             lambda: _bar(status),
         )
 
@@ -80,8 +82,16 @@ def _bar(status: Status) -> Any:
     row.add_column(ratio=1)  # the rest of the line
     row.add_column(no_wrap=True)
     share = status.sequences / status.total
-    row.add_row(f"{share:4.0%}", ProgressBar(1, share), _in_words(status))
+    row.add_row(f"{_place(status)}{share:4.0%}", ProgressBar(1, share), _in_words(status))
     return row
+
+
+def _place(status: Status) -> str:
+    return f"start {status.start}: " if status.start else ""
+
+
+def _count(status: Status) -> str:
+    return f"{status.sequences:,} of {status.total:,} sequences"
 
 
 def _in_words(status: Status) -> str:

@@ -84,12 +84,27 @@ class Starts:
         self.kept, self.facts, self.tensors = {}, {}, {}
         return kept, tensors
 
+    @property
+    def on_trial(self) -> int:
+        """Which start is on trial, counted from 1; 0 when the trials are over."""
+        return self.number + 1 if self.deciding else 0
+
+    def announcement(self, sequences: int) -> str:
+        """What the trials will do, in words; `sequences` are those of a start that is kept."""
+        most = f"Up to {self.count}" if self.enough else f"{self.count}"
+        until = f", until one is below {self.enough:g} bits in validation" if self.enough else ""
+        end = f"goes on to {sequences:,}" if sequences > self.length else "is the run's result"
+        tried = f"{most} starts are tried, {self.length:,} sequences each{until}."
+        return f"{tried} The best of them {end}."
+
     def verdict(self) -> str:
         """What the trials came to, in words."""
         costs = ", ".join(f"{bits:.4g}" for bits in self.bits)
+        untried = self.count - len(self.bits)
+        why = f" The last is enough, so {untried} more need not be tried." if untried else ""
         return (
-            f"Start {self.number + 1} of {len(self.bits)} goes on; "
-            f"bits per sequence in the best validation of each: {costs}."
+            f"Start {self.number + 1} of {len(self.bits)} is kept; "
+            f"bits per sequence in the best validation of each: {costs}.{why}"
         )
 
     def values(self) -> dict[str, Any]:

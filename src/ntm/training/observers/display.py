@@ -25,6 +25,8 @@ class Display(Observer):
         """Say what is trained."""
         self._shown, self._speed = (time.perf_counter(), run.sequences), 0.0
         self.progress.note(_introduction(run))
+        if run.state.starts.deciding:
+            self.progress.note(run.state.starts.announcement(run.settings.training.sequences))
 
     def decided(self, run: "Trainer", verdict: str) -> None:
         """Say which start continues."""
@@ -39,7 +41,9 @@ class Display(Observer):
         bits, pending = counters.last_bits, counters.sequences - counters.reported
         if bits is None and pending:
             bits = counters.bits / pending
-        self.progress.update(Status(run.sequences, run.planned, bits, self._speed))
+        starts = run.state.starts
+        end = starts.others + run.goal  # of the run if the present start is kept, or of its trial
+        self.progress.update(Status(run.sequences, end, bits, self._speed, starts.on_trial))
         self._shown = now, run.sequences
 
     ended = tick
@@ -63,9 +67,10 @@ def _introduction(run: "Trainer") -> str:
     settings, chosen = run.settings, run.settings.training
     parameters = sum(parameter.numel() for parameter in run.model.parameters())
     start = f"from sequence {run.sequences:,}" if run.sequences else "from the start"
+    end = f"at most {run.planned:,}" if run.state.starts.deciding else f"{run.planned:,}"
     return (
         f"Training {settings.model_name} on {settings.task.name}: {parameters:,} parameters, "
         f"{family_of(run.model).runs_on(run.model)}, batch size {chosen.batch_size}, "
-        f"seed {chosen.seed}, {start} to {run.planned:,}"
+        f"seed {chosen.seed}, {start} to {end}"
         + (f", in {run.folder.path}." if run.folder else ".")
     )
