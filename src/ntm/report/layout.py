@@ -39,8 +39,3 @@ class Results:
             return {}
         facts: dict[str, Any] = json.loads(self._machine.read_bytes())
         return {name: value for name, value in facts.items() if name != "format"}
-
-
-def figure_title(figure: FigureSpec) -> str:
-    """What a figure shows, with its number in the paper: Figure 3: copy learning curves."""
-    return figure.name if figure.number is None else f"Figure {figure.number}: {figure.name}"

@@ -195,6 +195,11 @@ class Settings:
         """What the command line calls the model's family."""
         return self.family.name
 
+    @property
+    def network(self) -> tuple[str, str]:
+        """What is trained on what: the names of the task and the model."""
+        return self.task.name, self.model_name
+
     def with_(self, **sections: Mapping[str, Any]) -> "Settings":
         """The same with other values: `settings.with_(training={"sequences": 20_000})`."""
         for section, values in sections.items():
