@@ -24,7 +24,6 @@ from ntm.paper import paper_settings, settings_for
 from ntm.runs import Settings
 from ntm.runs.stream import stream_start
 from ntm.studio import guide, networks, problems
-from ntm.studio.sizes import smallest
 from ntm.tasks import Task, make_task
 
 _SEEDS = range(1, 33)
@@ -55,7 +54,7 @@ def task_facts(task: Task) -> dict[str, Any]:
     """What can be read off a task itself."""
     return {
         "axes": task.axes,
-        "smallest": {axis: smallest(task, axis) for axis in task.axes},
+        "smallest": {axis: task.smallest(axis) for axis in task.axes},
         "defaults": asdict(task),
         "fields": list(guide.problem_kinds()[task.name].model_fields),
         "channels": _channels(type(task)),

@@ -14,6 +14,7 @@ from ntm.runs import Run, RunError
 from ntm.studio.curves import Curve
 from ntm.studio.errors import RefusedError
 from ntm.studio.folder import RunsFolder
+from ntm.studio.schemas import RunListed, State
 from ntm.studio.trainings import Order, Training, Trainings
 
 # All curves that are asked for together have about so many points.
@@ -51,12 +52,8 @@ class Runs:
             run = self._folder.run(name)
             self._update(name)
             described, curve = self._described(name, run), self._curve(name)
-        kept = ("state", "reason", "sequences", "total", "can_stop")
-        return {
-            "points": curve.after(after),
-            "generation": curve.generation,
-            **{key: described[key] for key in kept},
-        }
+        points = {"points": curve.after(after), "generation": curve.generation}
+        return points | described.model_dump()
 
     def curves(self, after: Mapping[str, int]) -> dict[str, dict[str, Any]]:
         """The points of several curves, each beyond a number of sequences, as last listed."""
@@ -94,14 +91,14 @@ class Runs:
         run = self._folder.run(name)
         self._update(name)
         described, chosen = self._described(name, run), run.settings.training
-        if described["state"] == "running":
+        if described.state == "running":
             raise RefusedError(409, f"{name} is being trained already.")
         if self._folder.is_link(name):
             raise RefusedError(409, f"{name} is a link to a run; resume it where it is.")
-        total, seen = sequences or chosen.sequences, described["sequences"]
+        total, seen = sequences or chosen.sequences, described.sequences
         if seen >= total:
             raise RefusedError(409, f"{name} has seen {seen:,} sequences; give more than that.")
-        order = Order(described["task"], described["model"], chosen.seed, total, resume=True)
+        order = Order(*run.settings.network, chosen.seed, total, resume=True)
         self._trainings.start(name, order, self._folder.path / name)
 
     def delete(self, name: str) -> None:
@@ -151,21 +148,22 @@ class Runs:
         if file is not None:
             self._curve(name).update(file)
 
-    def _described(self, name: str, run: Run | RunError) -> dict[str, Any]:
+    def _described(self, name: str, run: Run | RunError) -> RunListed:
         if isinstance(run, RunError):
-            return _description(name, state="unreadable", reason=str(run))
+            return RunListed(name=name, state="unreadable", reason=str(run))
         curve, training = self._curve(name), self._trainings.find(name)
         sequences, bits = curve.last
         settings = run.settings
         total = settings.training.sequences
         running = training is not None and training.running
         failure = training.failure if training else None
+        state: State
         if running or _is_locked(self._folder.file(name, ".lock")):
             state = "running"
         else:
             state = "finished" if sequences >= total else "failed" if failure else "stopped"
-        return _description(
-            name,
+        return RunListed(
+            name=name,
             task=settings.task.name,
             model=settings.model_name,
             seed=settings.training.seed,
@@ -179,11 +177,11 @@ class Runs:
         )
 
 
-def _begun(name: str, training: Training) -> dict[str, Any]:
+def _begun(name: str, training: Training) -> RunListed:
     """A run whose process has not made its folder yet, or never will."""
     order = training.order
-    return _description(
-        name,
+    return RunListed(
+        name=name,
         task=order.task,
         model=order.model,
         seed=order.seed,
@@ -192,11 +190,6 @@ def _begun(name: str, training: Training) -> dict[str, Any]:
         total=order.sequences,
         can_stop=training.running,
     )
-
-
-def _description(name: str, **known: Any) -> dict[str, Any]:
-    unknown = dict.fromkeys(("task", "model", "seed", "reason", "bits", "total", "speed"))
-    return {"name": name, **unknown, "sequences": 0, "can_stop": False, **known}
 
 
 def _remove(run: Path) -> None:

@@ -169,16 +169,16 @@ class RunListed(BaseModel):
     """A run of the folder."""
 
     name: str
-    task: str | None
-    model: str | None
-    seed: int | None
     state: State
-    reason: str | None
-    sequences: int
-    bits: float | None
-    total: int | None
-    can_stop: bool
-    speed: float | None
+    task: str | None = None
+    model: str | None = None
+    seed: int | None = None
+    reason: str | None = None
+    sequences: int = 0
+    bits: float | None = None
+    total: int | None = None
+    can_stop: bool = False
+    speed: float | None = None
 
 
 class RunsAnswer(BaseModel):

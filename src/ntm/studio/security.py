@@ -129,10 +129,13 @@ def is_own_host(header: str, bound: str) -> bool:
     name = matched["name"].strip("[]").lower()
     if name in {"localhost", bound.lower()}:
         return True
-    address = _address(name)
-    local = _address(bound)
-    local_only = bound == "localhost" or (local is not None and local.is_loopback)
-    return address is not None and (address.is_loopback or not local_only)
+    return is_local(name) or (_address(name) is not None and not is_local(bound))
+
+
+def is_local(host: str) -> bool:
+    """Whether only this machine can reach a server that is bound to this host."""
+    address = _address(host)
+    return host == "localhost" or (address is not None and address.is_loopback)
 
 
 def cookie_name(host: str) -> str:
