@@ -5,9 +5,10 @@ every layer goes into the output, each gate has one bias, and the initial hidden
 learned.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self, overload
+from typing import Any, NamedTuple, Self, cast, overload
 
 import torch
 from torch import Tensor, nn
@@ -18,8 +19,8 @@ from ntm.cell import described, make_storable
 from ntm.common.fields import check_fields, setting
 from ntm.forms import Lengths, Sequences
 from ntm.models.family import Family, Model, register
-from ntm.models.lstm_step import BaselineStep
-from ntm.models.step import TwoPartStep
+from ntm.models.step import TorchStep, TwoPartStep
+from ntm.tasks import Batch
 
 
 @dataclass(frozen=True)
@@ -213,6 +214,29 @@ class LSTMBaseline(nn.Module):
         batch = None if alone else batch_size
         checks.require_parts(state, LSTMState, (shape, shape), batch, self.start_cell)
         return seen, LSTMState(*(t.unsqueeze(0) for t in state)) if alone else state, lengths
+
+
+class BaselineStep(TorchStep):
+    """A step of the LSTM baseline: padded instead of packed, with the native engine's update.
+
+    An LSTM is causal: steps after the end of a sequence change nothing before it, and no output
+    there is scored. torch runs a padded batch with one kernel per layer and a packed one step by
+    step, so padding is faster, above all where lengths are alike (`training.bucketed`).
+    """
+
+    def __init__(self, model: Any, optimiser: Any) -> None:
+        super().__init__(model, optimiser)
+        self._step_if_finite = optimiser.fused_step
+
+    def update(self, bits: float) -> None:
+        """The second part of a step, as `TwoPartStep` describes."""
+        # The fused step looks for gradients that are not finite by itself, and faster.
+        if not math.isfinite(bits) or not self._step_if_finite():
+            super().update(bits)
+
+    def _logits(self, batch: Batch) -> Tensor:
+        logits, _ = self.model(batch.inputs)
+        return cast(Tensor, logits)
 
 
 class LSTMFamily(Family):
