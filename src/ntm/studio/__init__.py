@@ -31,8 +31,4 @@ _NAMES = {
     "ntm.studio.tracing": ("traced",),
 }
 
-__getattr__ = lazily(__name__, _NAMES)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = lazily(__name__, _NAMES)
