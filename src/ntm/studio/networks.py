@@ -9,7 +9,7 @@ from typing import Any
 
 from ntm import pretrained
 from ntm.config import NTMConfig
-from ntm.evaluation.generalisation import enlarged
+from ntm.evaluation import enlarged
 from ntm.models.family import Model, ModelConfig
 from ntm.models.lstm import LSTMConfig
 from ntm.paper import case_name, paper_settings
