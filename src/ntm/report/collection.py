@@ -16,8 +16,8 @@ from ntm.figures.gallery import draw_figures, figures_of
 from ntm.report import measure
 from ntm.report.layout import Results
 from ntm.report.measure import Effort
+from ntm.report.page import write_readme
 from ntm.report.progress import Stages
-from ntm.report.readme import write_readme
 from ntm.report.records import is_up_to_date, store_json, store_run
 from ntm.runs import FolderError, Run
 

@@ -1,7 +1,10 @@
-"""All results on one page: self-contained HTML."""
+"""A folder of results as pages, made from the data in it.
+
+README.md has every table. report.html has them beside the figures and what the paper says; it needs
+no other file.
+"""
 
 import base64
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,13 +18,23 @@ from ntm.report.captions import numbers_beside
 from ntm.report.goals import goals_table
 from ntm.report.groups import SeedGroup, by_experiment
 from ntm.report.layout import Results
-from ntm.report.records import Record
+from ntm.report.records import Record, read_json
 from ntm.report.rendering import rendered
 from ntm.report.table import Table
 
 
+def write_readme(results: Results) -> None:
+    """Make README.md."""
+    write_atomically(results.readme, readme(results).encode())
+
+
+def readme(results: Results) -> str:
+    """README.md as text: the same for the same data."""
+    return rendered("results.md", **_shown(results), machine=results.machine())
+
+
 def write_report(results: Results, failures: Sequence[str] = ()) -> None:
-    """Make the page from the data and the figures.
+    """Make report.html.
 
     failures: sentences about runs that did not finish.
     """
@@ -29,9 +42,9 @@ def write_report(results: Results, failures: Sequence[str] = ()) -> None:
 
 
 def report(results: Results, failures: Sequence[str] = ()) -> str:
-    """The page as text."""
-    records = results.records()
-    found = by_experiment(records)
+    """report.html as text."""
+    shown = _shown(results)
+    records, found = shown["records"], shown["found"]
 
     def picture(figure: FigureSpec) -> str:
         content = base64.b64encode(results.figure(figure).read_bytes()).decode()
@@ -39,6 +52,7 @@ def report(results: Results, failures: Sequence[str] = ()) -> str:
 
     return rendered(
         "report.html",
+        **shown,
         title="Neural Turing Machines, reproduced",
         contents={
             "goals": "Goals",
@@ -49,19 +63,26 @@ def report(results: Results, failures: Sequence[str] = ()) -> str:
         },
         failures=failures,
         short=_shares_of_short_runs(records),
-        goals=goals_table(records),
         settings=tables.settings_table(group for _, groups in found for group in groups),
         computer=_computer(results, records),
         heads_tables=_heads_tables,
         machine=MACHINE,
         lacking=_lacking(results),
-        results=results,
-        records=records,
-        found=found,
-        tables=tables,
         picture=picture,
         numbers_beside=numbers_beside,
     )
+
+
+def _shown(results: Results) -> dict[str, Any]:
+    """What both pages show."""
+    records = results.records()
+    return {
+        "results": results,
+        "records": records,
+        "goals": goals_table(records),
+        "found": by_experiment(records),
+        "tables": tables,
+    }
 
 
 def _heads_tables(groups: Sequence[SeedGroup]) -> list[Table | None]:
@@ -71,7 +92,7 @@ def _heads_tables(groups: Sequence[SeedGroup]) -> list[Table | None]:
 def _lacking(results: Results) -> dict[int | str, list[str]]:
     """What each figure lacks, by its number or, if it has none, its name."""
     file = results.figures / "figures.json"
-    drawn: list[dict[str, Any]] = json.loads(file.read_bytes())["figures"] if file.exists() else []
+    drawn = read_json(file)["figures"] if file.exists() else []
     return {figure["number"] or figure["name"]: figure["lacking"] for figure in drawn}
 
 

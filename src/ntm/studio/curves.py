@@ -72,6 +72,10 @@ class Curve:
         """The points beyond a number of sequences; of very many, means of neighbours."""
         return thinned([point for point in self.points if point[0] > sequences], sequences, most)
 
+    def news(self, sequences: int, most: int = _MOST_POINTS) -> dict[str, Any]:
+        """The same as an answer to the page."""
+        return {"points": self.after(sequences, most), "generation": self.generation}
+
     def _add(self, line: bytes) -> None:
         """Add the point of a line of metrics; a line that has none, or goes back, adds nothing."""
         point, speed = _reported(line)

@@ -52,20 +52,13 @@ class Runs:
             run = self._folder.run(name)
             self._update(name)
             described, curve = self._described(name, run), self._curve(name)
-        points = {"points": curve.after(after), "generation": curve.generation}
-        return points | described.model_dump()
+        return curve.news(after) | described.model_dump()
 
     def curves(self, after: Mapping[str, int]) -> dict[str, dict[str, Any]]:
         """The points of several curves, each beyond a number of sequences, as last listed."""
         known = self._curves.keys() & after.keys()
         most = max(50, min(2000, _POINTS_TOGETHER // max(1, len(known))))
-        return {
-            name: {
-                "points": self._curves[name].after(after[name], most),
-                "generation": self._curves[name].generation,
-            }
-            for name in sorted(known)
-        }
+        return {name: self._curves[name].news(after[name], most) for name in sorted(known)}
 
     def start(self, order: Order, name: str | None = None) -> str:
         """Begin a run; returns its name."""
