@@ -25,7 +25,7 @@ class Curve:
     """The points of one metrics.jsonl. What was read once is not read again.
 
     generation: grows whenever the file is replaced, as by a run that resumes; then the points
-    begin anew. speed: sequences per second, as last reported.
+    start again. speed: sequences per second, as last reported.
     """
 
     def __init__(self) -> None:

@@ -187,7 +187,7 @@ def _loaded(run: Run, file: Path) -> Model:
 
 
 def _is_drawable(settings: Settings) -> bool:
-    """Whether somebody can draw a problem of this task."""
+    """Whether problems of this task can be drawn."""
     if settings.task.name not in problem_kinds():
         return False
     return all(size["min"] <= size["max"] for size in form(settings.task)["sizes"].values())

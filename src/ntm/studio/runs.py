@@ -1,4 +1,4 @@
-"""The runs of a folder while they go on: their states and their curves."""
+"""The runs of a folder while they are trained: their states and their curves."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ from ntm.studio.trainings import Order, Training, Trainings
 
 # All curves that are asked for together have about so many points.
 _POINTS_TOGETHER = 200_000
-# Seconds to read what runs have reported; what is left is read when somebody asks again.
+# Seconds to read what runs have reported; what is left is read at the next request.
 _TIME_TO_READ = 0.5
 # Seconds to remove a run's files before the answer; the rest is removed after it.
 _TIME_TO_REMOVE = 1.0
@@ -76,11 +76,13 @@ class Runs:
         if training is None:
             self._folder.run(name)
         if training is None or not training.running:
-            raise RefusedError(409, "No process goes on that this studio has started for this run.")
+            raise RefusedError(
+                409, "This studio has started no process for this run that is still running."
+            )
         training.stop()
 
     def resume(self, name: str, sequences: int | None) -> None:
-        """Go on with a run that was stopped, or with a finished one for longer."""
+        """Resume a run that was stopped, or train a finished one for longer."""
         run = self._folder.run(name)
         self._update(name)
         described, chosen = self._described(name, run), run.settings.training
@@ -95,7 +97,7 @@ class Runs:
         self._trainings.start(name, order, self._folder.path / name)
 
     def delete(self, name: str) -> None:
-        """Remove the folder of a run that nobody trains."""
+        """Remove the folder of a run that no process trains."""
         if name not in self._folder.names():
             raise RefusedError(404, "There is no run of that name in the folder.")
         if self._folder.is_link(name):
@@ -127,7 +129,7 @@ class Runs:
         return self._curves.setdefault(name, Curve())
 
     def _update_all(self, names: list[str]) -> None:
-        """Read on in what all runs report, for a while; next time, go on where this ends."""
+        """Read what all runs have added, for a limited time; the next call continues there."""
         deadline = monotonic() + _TIME_TO_READ
         for turn, name in enumerate(names[self._next :] + names[: self._next]):
             if monotonic() > deadline:
@@ -136,7 +138,7 @@ class Runs:
             self._update(name)
 
     def _update(self, name: str) -> None:
-        """Read on in what a run reports."""
+        """Read what a run has added to its metrics."""
         file = self._folder.file(name, "metrics.jsonl")
         if file is not None:
             self._curve(name).update(file)
@@ -199,7 +201,7 @@ def _remove(run: Path) -> None:
 def _is_locked(file: Path | None) -> bool:
     """Whether some process trains in the folder of this lock."""
     try:
-        # Given back within microseconds: hardly ever is anybody kept from training.
+        # Released within microseconds: it hardly ever keeps another process from training.
         with _holding(file) if file else nullcontext():
             return False
     except OSError as error:

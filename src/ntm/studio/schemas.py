@@ -92,7 +92,7 @@ class RunRequest(Request):
 
 
 class ResumeRequest(Request):
-    """A run to go on with, up to so many sequences; by default as many as it began with."""
+    """A run to resume, up to so many sequences; by default as many as it was started with."""
 
     sequences: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
 
@@ -189,7 +189,7 @@ class RunsAnswer(BaseModel):
 
 
 class Curve(BaseModel):
-    """New points of a learning curve. Another generation than before: the curve begins anew."""
+    """New points of a learning curve. Another generation than before: the curve starts again."""
 
     points: list[Point]
     generation: int

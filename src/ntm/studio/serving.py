@@ -1,4 +1,4 @@
-"""The studio as a process: a socket, a browser, and an orderly end."""
+"""The studio as a process: a socket, a browser, and a clean end."""
 
 import secrets
 import socket
@@ -19,7 +19,7 @@ from ntm.studio.server import create_app
 
 
 def serve(folder: Path, host: str, port: int, open_browser: bool, view: str = "") -> None:
-    """Serve the studio until somebody interrupts it; port 0 takes any that is free.
+    """Serve the studio until it is interrupted; port 0 takes any that is free.
 
     view: what the page shows first, as it stands behind the hash of its address.
     """
