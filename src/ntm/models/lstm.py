@@ -16,7 +16,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 
 from ntm import checks, forms
 from ntm.cell import described, make_storable
-from ntm.common.fields import check_fields, setting
+from ntm.common.fields import Checked, setting
 from ntm.forms import Lengths, Sequences
 from ntm.models.family import Family, Model, register
 from ntm.models.step import TorchStep, TwoPartStep
@@ -24,7 +24,7 @@ from ntm.tasks import Batch
 
 
 @dataclass(frozen=True)
-class LSTMConfig:
+class LSTMConfig(Checked):
     """The sizes of an `LSTMBaseline`. Equal configs have interchangeable `state_dict`s."""
 
     input_size: int = setting(help="channels of the input at every step", at_least=1)
@@ -32,20 +32,14 @@ class LSTMConfig:
     hidden_size: int = setting(256, "hidden units of each layer", at_least=1)
     layers: int = setting(3, "stacked layers", at_least=1)
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
 
 @dataclass(frozen=True)
-class LSTMInitialisation:
+class LSTMInitialisation(Checked):
     """How the weights of an `LSTMBaseline` begin. It changes no shape."""
 
     forget_bias: float = setting(
         0.0, "initial bias of the forget gates: with 1, a layer begins by remembering"
     )
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
 
 class LSTMState(NamedTuple):
