@@ -13,7 +13,6 @@ from typing import Any, Generic, TypeVar
 
 from ntm.models import MODELS
 from ntm.runs import Run, RunError
-from ntm.runs.settings import SOURCE
 from ntm.studio.errors import RefusedError
 from ntm.tasks import TASKS
 
@@ -132,7 +131,7 @@ def _require_known_code(sections: dict[str, Any], run: str) -> None:
     for what, known in (("task", TASKS), ("model", MODELS)):
         section = sections.get(what, {})
         name = section.get("name")
-        if name not in known and (SOURCE in section or str(name).endswith(".py")):
+        if name not in known and ("source" in section or str(name).endswith(".py")):
             raise RunError(
                 f"The {what} of {run} is not installed, and the studio runs no code that a folder "
                 f"names; install a package that brings it (entry points ntm.tasks, ntm.families)."
