@@ -12,7 +12,7 @@ import functools
 import torch
 
 from ntm.bench.timing import Work, alternate, spread_of_ratios, threads
-from ntm.models.lstm_step import BaselineStep
+from ntm.models.lstm import BaselineStep
 from ntm.paper import settings_for
 from ntm.runs import Stream, build_model
 from ntm.training import GravesRMSprop, Step, TorchStep

@@ -35,8 +35,4 @@ def _submodules() -> list[str]:
     return [name for name in found if name not in {"__main__", "cli"}]
 
 
-__getattr__ = lazily(__name__, _NAMES, _submodules)
-
-
-def __dir__() -> list[str]:
-    return [*__all__, *_submodules()]
+__getattr__, __dir__ = lazily(__name__, _NAMES, _submodules)

@@ -24,7 +24,7 @@ from torch import Tensor
 
 from ntm.engine.fused import FusedGradients, FusedUpdate
 from ntm.layer import NTM
-from ntm.models.native_step import NativeStep
+from ntm.models.ntm import NativeStep
 from ntm.runs import Stream
 from ntm.tasks import Batch, Copy, Task, cost_in_bits
 from ntm.training import GravesRMSprop, TorchStep

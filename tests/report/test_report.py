@@ -11,7 +11,7 @@ from ntm.figures.gallery import figures_of
 from ntm.paper import experiments, settings_for
 from ntm.report.captions import best_record, numbers_beside
 from ntm.report.collection import STAGES, collect
-from ntm.report.layout import Results, figure_title
+from ntm.report.layout import Results
 from ntm.report.measure import Effort
 from ntm.report.page import report, write_report
 from ntm.report.progress import Stages
@@ -81,8 +81,8 @@ def test_all_figures_are_there_beside_what_the_paper_says(page: Page) -> None:
     assert len(page.values("img", "src")) == len(figures) == 18
     text = " ".join(page.texts)
     for number, figure in enumerate(figures, start=1):
-        assert figure_title(figure).startswith(f"Figure {number}: ")
-        assert figure_title(figure) in text
+        assert figure.title.startswith(f"Figure {number}: ")
+        assert figure.title in text
         assert figure.caption
         assert figure.caption in text
 
@@ -138,7 +138,7 @@ def test_figures_belong_to_the_tasks_of_their_titles() -> None:
     for experiment in experiments():
         word = words.get(experiment.task, experiment.task.replace("-", " "))
         for figure in experiment.figures:
-            assert figure_title(figure).partition(": ")[2].startswith(word)
+            assert figure.title.partition(": ")[2].startswith(word)
 
 
 def test_figures_show_the_run_of_lowest_validation_cost_of_the_first_model() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ntm.report.layout import Results
-from ntm.report.readme import readme
+from ntm.report.page import readme
 
 RESULTS = Results(Path(__file__).parents[2] / "results")
 

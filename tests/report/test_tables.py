@@ -11,7 +11,8 @@ from ntm.report import tables
 from ntm.report.goals import goals_table
 from ntm.report.groups import grouped
 from ntm.report.records import Record
-from ntm.report.table import Table, as_html
+from ntm.report.rendering import as_html
+from ntm.report.table import Table
 
 OPTIMUM = 131.89
 

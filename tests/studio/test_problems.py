@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
+from ntm.paper import case_name
 from ntm.studio.drawings import encode, example, form
 from ntm.studio.errors import RefusedError
 from ntm.studio.guide import problem_kinds
 from ntm.studio.problems import MAX_STEPS, AnyProblem
-from ntm.studio.sizes import in_words, smallest, trained_range, usual_sizes
 from ntm.tasks import (
     AssociativeRecall,
     Batch,
@@ -56,7 +56,7 @@ def test_what_a_task_samples_can_be_drawn_and_encodes_to_the_same_batch(
 def test_a_problem_beyond_training_is_one_that_the_task_itself_would_make(
     task: Task, data: st.DataObject
 ) -> None:
-    sizes = {axis: data.draw(st.integers(smallest(task, axis), 30), axis) for axis in task.axes}
+    sizes = {axis: data.draw(st.integers(task.smallest(axis), 30), axis) for axis in task.axes}
     problem = example(task, sizes, seed=3)
     assert problem.sizes == sizes
     larger = task.at(**sizes)
@@ -93,7 +93,7 @@ def test_the_form_offers_what_is_accepted_and_no_more(name: str) -> None:
     offered = form(task)["sizes"]
     assert offered.keys() == set(task.axes)
     for axis, size in offered.items():
-        assert size["trained"] == trained_range(task, axis)
+        assert size["trained"] == task.trained_range(axis)
         assert size["min"] <= size["default"] <= size["max"]
         others = {other: offered[other]["min"] for other in offered if other != axis}
         for accepted in (size["min"], size["max"]):
@@ -112,8 +112,8 @@ def test_examples_follow_their_seed_and_have_the_usual_sizes() -> None:
     task = make_task("repeat-copy")
     first, same, other = (example(task, {}, seed) for seed in (1, 1, 2))
     assert first == same != other
-    assert first.sizes == usual_sizes(task) == {"length": 5, "repeats": 5}
-    assert in_words(first.sizes) == "length 5, repeats 5"
+    assert first.sizes == task.usual_sizes == {"length": 5, "repeats": 5}
+    assert case_name(first.sizes) == "length 5, repeats 5"
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,8 @@ import torch
 from torch import Tensor, nn
 
 from ntm.layer import NTM
-from ntm.models.lstm import LSTMBaseline
-from ntm.models.lstm_step import BaselineStep
-from ntm.models.native_step import NativeStep
+from ntm.models.lstm import BaselineStep, LSTMBaseline
+from ntm.models.ntm import NativeStep
 from ntm.runs import Stream
 from ntm.tasks import Copy, cost_in_bits
 from ntm.training import GravesRMSprop, TorchStep

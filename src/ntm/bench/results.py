@@ -47,8 +47,19 @@ class BenchResults:
         return {"format": FORMAT, "machine": self.machine, "effort": effort, "sections": measured}
 
 
-def measure(names: Sequence[str], effort: BenchEffort, note: Note) -> BenchResults:
-    """Check that the engines agree, then measure the named sections on one thread."""
+def run_bench(
+    names: Sequence[str] = SECTIONS,
+    effort: BenchEffort | None = None,
+    note: Note = lambda _text: None,
+) -> BenchResults:
+    """Check that the engines agree, then measure the named sections, in the order of `SECTIONS`.
+
+    effort: how much to measure; None is a whole benchmark, `ntm.bench.sections.QUICK` a short one.
+    note: called with what is being measured.
+
+    A RunError says why there is nothing to report: no native engine, or one that is wrong.
+    """
+    effort = effort or BenchEffort()
     for name in names:
         if name not in SECTIONS:
             raise ValueError(unknown("section", name, SECTIONS))

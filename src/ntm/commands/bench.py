@@ -4,7 +4,7 @@ import argparse
 import json
 import sys
 
-from ntm.bench import SECTIONS, run_bench
+from ntm.bench import SECTIONS
 
 HELP = "Speed, as ratios measured in one run"
 
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, and print the results; a failure is an error for the caller to report."""
-    from ntm.bench import report
+    from ntm.bench import report, run_bench
     from ntm.bench.sections import QUICK, BenchEffort
     from ntm.report.display import ProgressDisplay
 

@@ -58,16 +58,16 @@ def _saved(options: argparse.Namespace) -> "Trace":
 
 
 def _recorded(options: argparse.Namespace) -> "Trace":
+    from ntm.paper import case_name
     from ntm.pretrained.runs import open_run
     from ntm.runs import block_generator
-    from ntm.studio.sizes import in_words, usual_sizes
     from ntm.studio.tracing import traced
 
     run = open_run(options.run)
     task, model = run.settings.task, run.load_model()[0]
-    sizes = usual_sizes(task) | axes_given(options)
+    sizes = task.usual_sizes | axes_given(options)
     seed = 1 if options.seed is None else options.seed
     with reading_arguments():
         batch = task.at(**sizes).sample(1, block_generator("studio", seed))
         model = enlarged_for(task, model, options)
-    return traced(model, batch, task, f"{run.path.resolve().name}, {in_words(sizes)}")
+    return traced(model, batch, task, f"{run.path.resolve().name}, {case_name(sizes)}")

@@ -11,7 +11,7 @@ import math
 import sys
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -50,6 +50,14 @@ def check_fields(settings: Any) -> None:
     kinds = kinds_of(owner)
     for f in fields(settings):
         check_value(f.name, getattr(settings, f.name), kinds[f.name], f.metadata)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A base for settings: their values are checked on construction."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 def check_value(name: str, value: object, kind: Any, rules: Rules = _NOTHING) -> None:

@@ -5,6 +5,7 @@ seconds for torch to load.
 """
 
 import importlib
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -13,8 +14,8 @@ def lazily(
     package: str,
     names: Mapping[str, Sequence[str]],
     submodules: Callable[[], Sequence[str]] = tuple,
-) -> Callable[[str], Any]:
-    """The `__getattr__` of a package.
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The `__getattr__` and the `__dir__` of a package, which has an `__all__`.
 
     names: by module, the names that the package takes from it.
     submodules: the modules that may be reached as attributes without being imported first.
@@ -28,4 +29,4 @@ def lazily(
             return importlib.import_module(f"{package}.{name}")
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
-    return load
+    return load, lambda: [*sys.modules[package].__all__, *submodules()]

@@ -39,6 +39,11 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
     return f"There is no {what} called {name!r}{hint} Known: {', '.join(known)}."
 
 
+def first_line(error: Exception) -> str:
+    """The first line of what an error says, without a full stop."""
+    return str(error).strip().partition("\n")[0].rstrip(".")
+
+
 def duration(seconds: float) -> str:
     """A time in words: 45 s, 3 min 20 s, 2 h 05 min."""
     if seconds == float("inf"):

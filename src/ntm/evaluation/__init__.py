@@ -1,7 +1,6 @@
 """Evaluation: costs, generalisation, and what the heads of a network do. Numbers only."""
 
-from ntm.evaluation.costs import Evaluation, costs, evaluate
-from ntm.evaluation.generalisation import enlarged, generalise
+from ntm.evaluation.costs import Evaluation, costs, enlarged, evaluate, generalise
 from ntm.evaluation.heads import Analysis, Finding, Recording, analyse, record
 
 __all__ = [

@@ -1,6 +1,6 @@
 """How well a network does a task: bits per sequence, and how often every bit is right."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from ntm.common.fields import check_value
+from ntm.models.family import Model, family_of
 from ntm.runs.stream import Stream
 from ntm.tasks import Batch, Task, cost_in_bits, wrong_bits
 
@@ -66,6 +67,32 @@ def evaluate(
         optimal_bits=best,
         bits_above_optimal=None if best is None else mean - best,
     )
+
+
+def enlarged(model: Model, memory_locations: int | None) -> Model:
+    """The network with more memory locations; None leaves it as it is."""
+    if memory_locations is None:
+        return model
+    return family_of(model).enlarged(model, memory_locations)
+
+
+def generalise(
+    model: Model,
+    task: Task,
+    axis: str,
+    values: Iterable[int],
+    *,
+    memory_locations: int | None = None,
+    **evaluation: Any,
+) -> dict[int, Evaluation]:
+    """Evaluate along one axis of a task: "length", "repeats" or "items".
+
+        generalise(model, task, "length", [20, 50, 120], sequences=200)
+
+    memory_locations: enlarge an NTM's memory first. The other arguments are those of `evaluate`.
+    """
+    model = enlarged(model, memory_locations)
+    return {v: evaluate(model, task.at(**{axis: v}), **evaluation) for v in values}
 
 
 @torch.no_grad()

@@ -6,10 +6,9 @@ from matplotlib.figure import Figure
 
 from ntm.figures.answers import draw_answers
 from ntm.figures.curves import costs_along, learning_curves
-from ntm.figures.memory_use import task_memory_use
 from ntm.figures.runs import RunFolders
 from ntm.models import MODELS
-from ntm.paper.experiment import TRAINED_RANGE, Case, Experiment, case_name
+from ntm.paper.experiment import TRAINED_RANGE, Case, Experiment, case_name, later
 
 
 def learning(experiment: Experiment, runs: RunFolders) -> Figure:
@@ -51,7 +50,13 @@ def memory(
     runs: RunFolders,
     models: Sequence[str] = (),
     at: Case = TRAINED_RANGE,
+    picture: str = "ntm.figures.memory_use:task_memory_use",
 ) -> Figure:
-    """What one write head and one read head do with one problem."""
+    """What one write head and one read head do with one problem.
+
+    picture: the function that draws it, from a recording and the numbers of the two heads.
+    """
     with_memory = [name for name, kind in MODELS.items() if kind.has_memory]
-    return task_memory_use(*runs.best(experiment.task, *(models or with_memory)).example(at))
+    network = runs.best(experiment.task, *(models or with_memory))
+    figure: Figure = later(picture)(*network.example(at))
+    return figure

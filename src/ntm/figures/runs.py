@@ -66,8 +66,7 @@ class RunFolders:
         """What figures had to be drawn without."""
         self._runs: dict[tuple[str, str], list[Run]] = {}
         for run in open_runs(folders):
-            key = (run.settings.task.name, run.settings.model_name)
-            self._runs.setdefault(key, []).append(run)
+            self._runs.setdefault(run.settings.network, []).append(run)
 
     @property
     def tasks(self) -> list[str]:

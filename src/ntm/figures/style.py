@@ -16,12 +16,15 @@ from ntm.common.files import write_atomically
 
 Arguments = ParamSpec("Arguments")
 
+_STYLE = Path(__file__).with_name("ntm.mplstyle")
+SETTINGS: Any = matplotlib.rc_params_from_file(_STYLE, use_default_template=False)
+
 WIDTH = 7.2
 """Inches across: the text of a page."""
 
 # Okabe and Ito's colours, which stay apart under every common colour blindness.
 BLUE, GREEN, VERMILLION = "#0072B2", "#009E73", "#D55E00"
-BLACK, GREY, PALE = "#222222", "#8A8A8A", "#E6E6E6"
+BLACK, GREY, PALE = SETTINGS["text.color"], "#8A8A8A", "#E6E6E6"
 
 
 def _scale(name: str, colours: Sequence[str] | Sequence[tuple[float, str]]) -> Colormap:
@@ -38,33 +41,6 @@ WEIGHTS = _scale(
     [(0, "#000000"), (0.2, "#5B2A86"), (0.5, "#E9724C"), (0.85, "#FFE98A"), (1, "#FFFFFF")],
 )
 """Weightings: black is zero and white is one, as in the paper."""
-
-SETTINGS: dict[str, Any] = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
-    "font.size": 8,
-    "axes.titlesize": 8.5,
-    "axes.titlepad": 4,
-    "axes.labelsize": 8,
-    "axes.linewidth": 0.6,
-    "axes.edgecolor": BLACK,
-    "axes.labelcolor": BLACK,
-    "text.color": BLACK,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
-    "xtick.color": BLACK,
-    "ytick.color": BLACK,
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "legend.fontsize": 7.5,
-    "legend.frameon": False,
-    "lines.linewidth": 1.5,
-    "image.interpolation": "none",
-    "savefig.dpi": 200,
-    "text.hinting": "none",  # letters keep their shape and width at every resolution
-    "svg.hashsalt": "ntm",  # equal figures are equal files
-}
 
 
 def styled(draw: Callable[Arguments, Figure]) -> Callable[Arguments, Figure]:

@@ -5,9 +5,10 @@ every layer goes into the output, each gate has one bias, and the initial hidden
 learned.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self, overload
+from typing import Any, NamedTuple, Self, cast, overload
 
 import torch
 from torch import Tensor, nn
@@ -15,15 +16,15 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 
 from ntm import checks, forms
 from ntm.cell import described, make_storable
-from ntm.common.fields import check_fields, setting
+from ntm.common.fields import Checked, setting
 from ntm.forms import Lengths, Sequences
 from ntm.models.family import Family, Model, register
-from ntm.models.lstm_step import BaselineStep
-from ntm.models.step import TwoPartStep
+from ntm.models.step import TorchStep, TwoPartStep
+from ntm.tasks import Batch
 
 
 @dataclass(frozen=True)
-class LSTMConfig:
+class LSTMConfig(Checked):
     """The sizes of an `LSTMBaseline`. Equal configs have interchangeable `state_dict`s."""
 
     input_size: int = setting(help="channels of the input at every step", at_least=1)
@@ -31,20 +32,14 @@ class LSTMConfig:
     hidden_size: int = setting(256, "hidden units of each layer", at_least=1)
     layers: int = setting(3, "stacked layers", at_least=1)
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
 
 @dataclass(frozen=True)
-class LSTMInitialisation:
+class LSTMInitialisation(Checked):
     """How the weights of an `LSTMBaseline` begin. It changes no shape."""
 
     forget_bias: float = setting(
         0.0, "initial bias of the forget gates: with 1, a layer begins by remembering"
     )
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
 
 class LSTMState(NamedTuple):
@@ -213,6 +208,29 @@ class LSTMBaseline(nn.Module):
         batch = None if alone else batch_size
         checks.require_parts(state, LSTMState, (shape, shape), batch, self.start_cell)
         return seen, LSTMState(*(t.unsqueeze(0) for t in state)) if alone else state, lengths
+
+
+class BaselineStep(TorchStep):
+    """A step of the LSTM baseline: padded instead of packed, with the native engine's update.
+
+    An LSTM is causal: steps after the end of a sequence change nothing before it, and no output
+    there is scored. torch runs a padded batch with one kernel per layer and a packed one step by
+    step, so padding is faster, above all where lengths are alike (`training.bucketed`).
+    """
+
+    def __init__(self, model: Any, optimiser: Any) -> None:
+        super().__init__(model, optimiser)
+        self._step_if_finite = optimiser.fused_step
+
+    def update(self, bits: float) -> None:
+        """The second part of a step, as `TwoPartStep` describes."""
+        # The fused step looks for gradients that are not finite by itself, and faster.
+        if not math.isfinite(bits) or not self._step_if_finite():
+            super().update(bits)
+
+    def _logits(self, batch: Batch) -> Tensor:
+        logits, _ = self.model(batch.inputs)
+        return cast(Tensor, logits)
 
 
 class LSTMFamily(Family):

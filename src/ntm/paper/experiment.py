@@ -134,6 +134,11 @@ class FigureSpec:
     beside: tuple[Beside, ...] = ()
 
     @property
+    def title(self) -> str:
+        """What it shows, with its number in the paper: Figure 3: copy learning curves."""
+        return self.name if self.number is None else f"Figure {self.number}: {self.name}"
+
+    @property
     def stem(self) -> str:
         """The name of its file: figure-03-copy-learning-curves."""
         words = self.name.lower().replace("-", "").replace(" ", "-")

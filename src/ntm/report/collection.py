@@ -14,10 +14,10 @@ from ntm.bench.results import machine
 from ntm.bench.timing import threads
 from ntm.figures.gallery import draw_figures, figures_of
 from ntm.report import measure
-from ntm.report.layout import Results, figure_title
+from ntm.report.layout import Results
 from ntm.report.measure import Effort
+from ntm.report.page import write_readme
 from ntm.report.progress import Stages
-from ntm.report.readme import write_readme
 from ntm.report.records import is_up_to_date, store_json, store_run
 from ntm.runs import FolderError, Run
 
@@ -37,40 +37,32 @@ def collect(runs: Sequence[Run], out: str | Path, effort: Effort, progress: Stag
     # On one thread, so that no number depends on the number of threads; on a busy machine, several
     # threads that wait for one another are slower than one.
     with threads(1):
-        _evaluate(runs, results, effort, progress)
-        _analyse(runs, results, effort, progress)
+        for run in progress.each("evaluate", runs, _name):
+            _evaluate(run, results.data / _name(run), effort, progress)
+        with_heads = [run for run in runs if run.settings.family.has_memory]
+        for run in progress.each("analyse", with_heads, _name):
+            _analyse(run, results.data / _name(run), effort)
         _draw(runs, results, progress)
-    progress.begin("report", 1)
-    progress.doing(str(results.readme))
-    write_readme(results)
-    progress.done()
+    for _ in progress.each("report", [results.readme], str):
+        write_readme(results)
     return results
 
 
-def _evaluate(runs: Sequence[Run], results: Results, effort: Effort, progress: Stages) -> None:
-    progress.begin("evaluate", len(runs))
-    for run in runs:
-        name = run.path.resolve().name
-        progress.doing(name)
-        folder, key = results.data / name, measure.evaluation_key(run, effort)
-        store_run(run, folder)
-        if not is_up_to_date(folder / "evaluation.json", key):
-            measured = measure.evaluate_run(run, effort, progress.doing)
-            store_json(folder / "evaluation.json", {"key": key, **measured})
-        progress.doing(name)
-        progress.done()
+def _name(run: Run) -> str:
+    return run.path.resolve().name
 
 
-def _analyse(runs: Sequence[Run], results: Results, effort: Effort, progress: Stages) -> None:
-    with_heads = [run for run in runs if run.settings.family.has_memory]
-    progress.begin("analyse", len(with_heads))
-    for run in with_heads:
-        name = run.path.resolve().name
-        progress.doing(name)
-        file, key = results.data / name / "analysis.json", measure.analysis_key(run, effort)
-        if not is_up_to_date(file, key):
-            store_json(file, {"key": key, **measure.analyse_run(run, effort)})
-        progress.done()
+def _evaluate(run: Run, folder: Path, effort: Effort, progress: Stages) -> None:
+    store_run(run, folder)
+    file, key = folder / "evaluation.json", measure.evaluation_key(run, effort)
+    if not is_up_to_date(file, key):
+        store_json(file, {"key": key, **measure.evaluate_run(run, effort, progress.doing)})
+
+
+def _analyse(run: Run, folder: Path, effort: Effort) -> None:
+    file, key = folder / "analysis.json", measure.analysis_key(run, effort)
+    if not is_up_to_date(file, key):
+        store_json(file, {"key": key, **measure.analyse_run(run, effort)})
 
 
 def _draw(runs: Sequence[Run], results: Results, progress: Stages) -> None:
@@ -82,7 +74,7 @@ def _draw(runs: Sequence[Run], results: Results, progress: Stages) -> None:
     file.unlink(missing_ok=True)  # it no longer describes what is drawn from here on
     drawn = []
     for outcome in draw_figures([run.path for run in runs], results.figures, ["svg"]):
-        progress.doing(figure_title(outcome.figure))
+        progress.doing(outcome.figure.title)
         progress.done()
         named = {"number": outcome.figure.number, "name": outcome.figure.stem}
         drawn.append({**named, "lacking": list(outcome.lacking)})
@@ -94,9 +86,9 @@ def _figures_key(runs: Iterable[Run]) -> dict[str, Any]:
     from matplotlib import __version__
 
     made_from = {
-        run.path.resolve().name: [
+        _name(run): [
             *measure.weights_digests(run).values(),
-            hashlib.sha256(_content(run.metrics)).hexdigest(),
+            hashlib.sha256(run.metrics.read_bytes() if run.metrics.exists() else b"").hexdigest(),
         ]
         for run in runs
     }
@@ -104,14 +96,10 @@ def _figures_key(runs: Iterable[Run]) -> dict[str, Any]:
     return {"runs": digest, "matplotlib": __version__}
 
 
-def _content(file: Path) -> bytes:
-    return file.read_bytes() if file.exists() else b""
-
-
 def _require_own_names(runs: Iterable[Run]) -> None:
     seen: dict[str, Path] = {}
     for run in runs:
-        name = run.path.resolve().name
+        name = _name(run)
         if name in seen:
             raise FolderError(
                 f"{seen[name]} and {run.path} have the same name; results are stored by folder "

@@ -119,13 +119,12 @@ def departures(settings: Settings, base: Settings) -> dict[str, str]:
 
 def paper_departures(settings: Settings) -> dict[str, str]:
     """The settings that differ from the paper's and may change what is learned."""
-    return departures(settings, paper_settings(settings.task.name, settings.model_name))
+    return departures(settings, paper_settings(*settings.network))
 
 
 def _nearest(settings: Settings) -> tuple[Settings, str]:
     """The settings that `ntm train` would start from, and its protocol if that is the paper's."""
-    network = (settings.task.name, settings.model_name)
-    ours, paper = settings_for(*network), paper_settings(*network)
+    ours, paper = settings_for(*settings.network), paper_settings(*settings.network)
     if len(departures(settings, paper)) < len(departures(settings, ours)):
         return paper, "the paper's protocol"
     return ours, ""

@@ -4,12 +4,11 @@ It has the records of the runs (data/), figures, the tables (README.md) and all 
 (report.html).
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
 from ntm.paper.experiment import FigureSpec
-from ntm.report.records import Record, read_records, store_json
+from ntm.report.records import Record, read_json, read_records, store_json
 
 
 class Results:
@@ -37,10 +36,5 @@ class Results:
         """What the results were measured on; empty if nothing was."""
         if not self._machine.exists():
             return {}
-        facts: dict[str, Any] = json.loads(self._machine.read_bytes())
+        facts = read_json(self._machine)
         return {name: value for name, value in facts.items() if name != "format"}
-
-
-def figure_title(figure: FigureSpec) -> str:
-    """What a figure shows, with its number in the paper: Figure 3: copy learning curves."""
-    return figure.name if figure.number is None else f"Figure {figure.number}: {figure.name}"

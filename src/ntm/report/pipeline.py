@@ -43,11 +43,11 @@ def reproduce(
     progress = progress or Stages(STAGES)
     out = Path(out)
     existing = find_runs(taken)
-    there = {_network(run.settings) for run in existing}
+    there = {run.settings.network for run in existing}
     jobs = [
         Job(settings, out / "runs" / run_name(settings))
         for settings in wanted
-        if _network(settings) not in there
+        if settings.network not in there
     ]
     failures = _train(jobs, workers, progress)
     trained = [Run(job.folder) for job in jobs if (job.folder / "model.safetensors").exists()]
@@ -68,7 +68,3 @@ def _train(jobs: Sequence[Job], workers: int | None, progress: Stages) -> list[s
     if jobs and len(failures) == len(jobs):
         raise RunError(f"Every run failed; the first: {failures[0]}")
     return failures
-
-
-def _network(settings: Settings) -> tuple[str, str]:
-    return settings.task.name, settings.model_name

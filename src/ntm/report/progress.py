@@ -1,14 +1,16 @@
 """Progress of a job in stages: which stage, how far, and where every run stands."""
 
 import time
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ntm.common.text import duration
 from ntm.report.display import ProgressDisplay
 
 if TYPE_CHECKING:
     from ntm.scale import Standing
+
+Part = TypeVar("Part")
 
 # About how much of a whole reproduction each stage takes.
 _SHARES = {"train": 85, "evaluate": 6, "analyse": 4, "draw": 4, "report": 1}
@@ -28,6 +30,17 @@ class Stages:
         self._number = self.names.index(name)
         self._parts, self._finished, self._part = parts, 0.0, ""
         self._standings = ()
+
+    def each(
+        self, name: str, parts: Sequence[Part], title: Callable[[Part], str]
+    ) -> Iterator[Part]:
+        """A stage begins: its parts, each of which is done when the next is asked for."""
+        self.begin(name, len(parts))
+        for part in parts:
+            self.doing(title(part))
+            yield part
+            self.doing(title(part))  # the work on it may have named a detail
+            self.done()
 
     def doing(self, part: str) -> None:
         """This part is being done now."""

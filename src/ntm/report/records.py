@@ -122,7 +122,7 @@ def store_json(file: Path, facts: Json) -> None:
 
 def is_up_to_date(file: Path, key: Json) -> bool:
     """Whether a file holds what was measured with this key."""
-    return file.exists() and _json(file).get("key") == key
+    return file.exists() and read_json(file).get("key") == key
 
 
 def read_records(data: Path) -> list[Record]:
@@ -137,12 +137,13 @@ def _read_record(folder: Path) -> Record:
         folder.name,
         Run(folder).settings,
         _read_curve(folder / "curve.csv"),
-        _json(folder / "evaluation.json"),
-        _json(analysis) if analysis.exists() else None,
+        read_json(folder / "evaluation.json"),
+        read_json(analysis) if analysis.exists() else None,
     )
 
 
-def _json(file: Path) -> Json:
+def read_json(file: Path) -> Json:
+    """What `store_json` wrote; a RunError says why it cannot be used."""
     try:
         data: Json = json.loads(file.read_bytes())
     except ValueError as error:

@@ -3,8 +3,6 @@
 In a cell of a document, `code` stands between backticks.
 """
 
-import html
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
@@ -48,14 +46,14 @@ class Table:
         table = RichTable(box=SIMPLE, title=self.title or None, **look)  # type: ignore[arg-type]
         for number, name in enumerate(self.header):
             heading = name.replace(", ", "\n")
-            table.add_column(heading, justify="left" if self._is_text(number) else "right")
+            table.add_column(heading, justify="left" if self.is_text(number) else "right")
         for row in self.rows:
             table.add_row(*row)
         return table
 
     def as_markdown(self) -> str:
         """For a document on GitHub."""
-        marks = ("---" if self._is_text(number) else "---:" for number in range(len(self.header)))
+        marks = ("---" if self.is_text(number) else "---:" for number in range(len(self.header)))
         lines = [self.header, tuple(marks), *self.rows]
         table = "\n".join(f"| {' | '.join(map(_escaped, line))} |" for line in lines)
         title = f"**{self.title}**" if self.title else ""
@@ -63,37 +61,20 @@ class Table:
 
     def as_html(self) -> str:
         """A figure element of HTML."""
-        head = "".join(self._cell("th", cell, number) for number, cell in enumerate(self.header))
-        body = "\n".join(
-            f"<tr>{''.join(self._cell('td', cell, n) for n, cell in enumerate(row))}</tr>"
-            for row in self.rows
-        )
-        title = f"<figcaption>{as_html(self.title)}</figcaption>" if self.title else ""
-        note = f'<p class="note">{as_html(self.note)}</p>' if self.note else ""
-        return (
-            f'<figure class="table">{title}<div class="scroll"><table>\n<thead><tr>{head}</tr>'
-            f"</thead>\n<tbody>\n{body}\n</tbody></table></div>{note}</figure>"
-        )
+        from ntm.report.rendering import rendered
 
-    def _cell(self, tag: str, text: str, number: int) -> str:
-        kind = "" if self._is_text(number) else ' class="number"'
-        return f"<{tag}{kind}>{as_html(text)}</{tag}>"
+        return rendered("table.html", table=self)
 
     def _padded(self, number: int, cell: str, width: int) -> str:
-        return cell.ljust(width) if self._is_text(number) else cell.rjust(width)
+        return cell.ljust(width) if self.is_text(number) else cell.rjust(width)
 
-    def _is_text(self, number: int) -> bool:
+    def is_text(self, number: int) -> bool:
+        """Whether a column is aligned as text."""
         return number < self.texts or self.header[number : number + 1] == (COMMAND,)
 
 
 COMMAND = "command"
 """The heading of a column of commands, which is aligned as text."""
-
-
-def as_html(text: str) -> str:
-    """Text with `code` between backticks, safe to put into a page; a range gets its own line."""
-    coded = re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text))
-    return re.sub(r" (\([^()]* to [^()]*\))", r' <span class="range">\1</span>', coded)
 
 
 def _escaped(cell: str) -> str:

@@ -2,6 +2,7 @@
 
 import statistics
 from collections.abc import Iterable, Sequence
+from importlib import resources
 
 from ntm.common.text import bits_text, duration, percent, spread
 from ntm.paper import experiment_of, paper_network, published
@@ -10,19 +11,7 @@ from ntm.report.groups import SeedGroup, paper_departures
 from ntm.report.records import Record
 from ntm.report.table import COMMAND, Table
 
-HOW_TO_READ = """\
-Numbers are the median over all seeds, none left out, with the lowest and the highest in brackets.
-The best weights of a run are those of its lowest validation cost, the latest those at the end of
-training; where nothing is said, numbers are of the best.
-
-The paper's numbers are read off its published figures. Its cost is the mean of the last tenth of a
-learning curve. "The paper there" is its curve at the number of sequences that our runs saw.
-
-The settings of `ntm train` were chosen on seeds 0 to 19. For copy three rounds on seeds 100 to
-139 had a part in it, for associative recall seeds 100 to 112, for n-grams seed 100: runs with these
-may look better than others would. None of the seeds from 100 on that are listed had a part in
-choosing the settings they are listed with. Where a run tries several starts, all of them count in
-its sequences, its time and its learning curve."""
+HOW_TO_READ = (resources.files("ntm.report") / "templates/how-to-read.md").read_text().rstrip()
 
 
 def how_measured(records: Iterable[Record]) -> str:

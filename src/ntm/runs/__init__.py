@@ -10,8 +10,7 @@ Everything that reads a run imports this; `ntm.training` makes one.
 
 from ntm.runs.building import build_model, full_size
 from ntm.runs.errors import FolderError, RunError
-from ntm.runs.finding import find_runs, run_name
-from ntm.runs.folder import Run
+from ntm.runs.folder import Run, find_runs, run_name
 from ntm.runs.metrics import read_metrics
 from ntm.runs.settings import OptimiserSettings, Settings, TrainingSettings
 from ntm.runs.stream import Stream, block_generator

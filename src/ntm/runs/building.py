@@ -2,6 +2,7 @@
 
 import torch
 
+from ntm.common.text import first_line
 from ntm.models.family import Model, family_of
 from ntm.runs.errors import RunError
 from ntm.runs.settings import Settings
@@ -19,9 +20,8 @@ def build_model(settings: Settings, start: int = 0) -> Model:
         try:
             model = family.build(settings.model, settings.initialisation, training.engine)
         except (RuntimeError, MemoryError) as error:  # torch has no memory for it
-            reason = str(error).partition("\n")[0]
             told = f"A network {family.name} of these sizes cannot be made"
-            raise RunError(f"{told}: {reason.rstrip('.')}.") from error
+            raise RunError(f"{told}: {first_line(error)}.") from error
     bound_backward(model, settings, 0)
     return _placed(model, training.device)
 
@@ -53,8 +53,7 @@ def _placed(model: Model, device: str) -> Model:
     try:
         model = model.to(device)
     except (RuntimeError, AssertionError) as error:
-        reason = str(error).partition("\n")[0]
-        raise RunError(f"training.device={device} cannot be used: {reason}") from error
+        raise RunError(f"training.device={device} cannot be used: {first_line(error)}.") from error
     try:
         family_of(model).runs_on(model)
     except RuntimeError as error:

@@ -72,7 +72,7 @@ def load_newest(folder: Path) -> tuple[Checkpoint | None, list[str]]:
         return checkpoint, problems
     if problems:
         raise CheckpointError(
-            f"{' '.join(problems)} No checkpoint is left to go on from; "
+            f"{' '.join(problems)} No checkpoint is left to resume from; "
             f"remove {folder} to start the run again."
         )
     return None, []

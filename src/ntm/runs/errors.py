@@ -6,4 +6,4 @@ class FolderError(ValueError):
 
 
 class RunError(Exception):
-    """A run cannot go on; the message is a sentence that says why and what to do."""
+    """A run cannot continue; the message is a sentence that says why and what to do."""

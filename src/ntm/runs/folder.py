@@ -11,7 +11,7 @@ Every file is replaced whole or not at all.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
@@ -161,6 +161,24 @@ def open_run(path: str | Path, settings: Settings, resume: bool) -> Run:
                 f"resume with the same settings, or choose another folder."
             )
     return run
+
+
+def run_name(settings: Settings) -> str:
+    """The name of a run's folder: copy-ntm-ff-0."""
+    return f"{settings.task.name}-{settings.model_name}-{settings.training.seed}"
+
+
+def find_runs(folders: Iterable[str | Path]) -> list[Run]:
+    """The runs in folders: each is one, or holds some."""
+    runs = []
+    for folder in map(Path, folders):
+        require_folder(folder)
+        inside = sorted(file.parent for file in folder.glob("*/config.json"))
+        found = [folder] if Run.exists(folder) else inside
+        if not found:
+            raise FolderError(f"{folder} is not a run folder, and no run is in it.")
+        runs += [Run(path) for path in found]
+    return runs
 
 
 def require_folder(path: Path) -> None:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from ntm import engine
-from ntm.common.fields import check_fields, check_value, named_field, parsed, setting
+from ntm.common.fields import Checked, check_value, named_field, parsed, setting
 from ntm.common.registry import source_of
 from ntm.common.text import nearest, unknown
 from ntm.models.family import Family, ModelConfig, family, family_of
@@ -26,15 +26,7 @@ _SOURCE = "from"
 
 
 @dataclass(frozen=True)
-class _Checked:
-    """Checks its values against what their fields declare."""
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-
-
-@dataclass(frozen=True)
-class OptimiserSettings(_Checked):
+class OptimiserSettings(Checked):
     """Graves' RMSProp; the defaults are the paper's."""
 
     learning_rate: float = setting(1e-4, "learning rate", at_least=0)
@@ -74,7 +66,7 @@ class OptimiserSettings(_Checked):
 
 
 @dataclass(frozen=True)
-class TrainingSettings(_Checked):
+class TrainingSettings(Checked):
     """How long, in what batches, and how often to report, validate and save."""
 
     sequences: int = setting(
@@ -221,6 +213,11 @@ class Settings:
     def model_name(self) -> str:
         """What the command line calls the model's family."""
         return self.family.name
+
+    @property
+    def network(self) -> tuple[str, str]:
+        """What is trained on what: the names of the task and the model."""
+        return self.task.name, self.model_name
 
     def with_(self, **sections: Mapping[str, Any]) -> "Settings":
         """The same with other values: `settings.with_(training={"sequences": 20_000})`."""

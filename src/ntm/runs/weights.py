@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from ntm.common.files import require_short_header
+from ntm.common.text import first_line
 from ntm.runs.facts import Facts, parse_facts
 
 Weights = dict[str, Tensor]
@@ -42,8 +43,8 @@ def _opened(file: Path) -> Iterator[Any]:
         with safe_open(file, framework="pt") as opened:
             yield opened
     except (SafetensorError, TypeError) as error:  # torch's, of a size beyond its integers
-        reason = str(error).partition("\n")[0]
-        raise ValueError(f"{file} is not a safetensors file, or it is torn: {reason}.") from error
+        told = f"{file} is not a safetensors file, or it is torn"
+        raise ValueError(f"{told}: {first_line(error)}.") from error
 
 
 class _Unfilled(TorchFunctionMode):

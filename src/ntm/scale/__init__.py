@@ -27,8 +27,4 @@ _NAMES = {
     "ntm.scale.grid": ("read_grid",),
 }
 
-__getattr__ = lazily(__name__, _NAMES)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = lazily(__name__, _NAMES)

@@ -121,7 +121,7 @@ class Board:
         self._change(number, state="running", **known)
 
     def settle(self, number: int, facts: Facts) -> None:
-        """A job has ended; what the facts leave open stays as it stands."""
+        """A job has ended; what the facts do not mention stays as it is."""
         self._change(number, speed=0.0, **facts)
 
     def _change(self, number: int, **facts: Any) -> None:

@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from ntm.common.text import first_line
 from ntm.runs import RunError
 from ntm.scale.jobs import INTERRUPTED, Board, Facts, failure
 from ntm.scale.parcels import Parcel, newest_record, pack, unpack
@@ -164,7 +165,7 @@ class RayExecutor:
             self._hear(self._ray.get(self._ledger.news.remote()))
         except self._ray.exceptions.RayError as error:
             raise RunError(
-                f"The Ray cluster is lost ({_first_line(error)}); "
+                f"The Ray cluster is lost ({first_line(error)}); "
                 f"the same command resumes from the checkpoints that have arrived."
             ) from error
         for reference in ended:
@@ -216,7 +217,7 @@ class RayExecutor:
         except exceptions.TaskCancelledError:
             facts = INTERRUPTED
         except exceptions.RayError as error:
-            facts = failure(f"Ray gave up on it: {_first_line(error)}")
+            facts = failure(f"Ray gave up on it: {first_line(error)}")
         else:
             unpack(parcel, board.job(number).folder)
         board.settle(number, facts)
@@ -244,7 +245,7 @@ def _connect(ray: Any, address: str) -> bool:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except (OSError, RuntimeError, ValueError) as error:
         raise RunError(
-            f"There is no Ray cluster at {address!r} ({_first_line(error)}). "
+            f"There is no Ray cluster at {address!r} ({first_line(error)}). "
             f"Start one with: ray start --head"
         ) from error
     return True
@@ -255,7 +256,3 @@ def _knock(address: str) -> None:
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if colon:
         socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0].rstrip(".")

@@ -93,7 +93,7 @@ def summarise(outcomes: Iterable[Outcome]) -> Summary:
     differing = _differing(list(groups))
     return Summary(
         tuple(
-            Group(settings.task.name, settings.model_name, differing[settings], tuple(members))
+            Group(*settings.network, differing[settings], tuple(members))
             for settings, members in groups.items()
         ),
         outcomes,
@@ -109,14 +109,10 @@ def _differing(groups: Sequence[Settings]) -> dict[Settings, dict[str, Any]]:
     flat = {settings: settings.flat() for settings in groups}
     shown = {}
     for settings, values in flat.items():
-        kin = [other for s, other in flat.items() if _kind(s) == _kind(settings)]
+        kin = [other for s, other in flat.items() if s.network == settings.network]
         shown[settings] = {
             key: value
             for key, value in values.items()
             if any(other.get(key) != value for other in kin)
         }
     return shown
-
-
-def _kind(settings: Settings) -> tuple[str, str]:
-    return settings.task.name, settings.model_name

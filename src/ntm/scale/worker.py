@@ -19,6 +19,7 @@ from typing import IO, Any
 
 import torch
 
+from ntm.common.text import first_line
 from ntm.runs import Run, RunError, Settings
 from ntm.scale.jobs import RESULTS, Facts, Job, failure
 from ntm.training import Progress, train
@@ -71,7 +72,7 @@ def _await_release(folder: Path) -> None:
 def _where(error: Exception) -> str:
     """An unexpected error in one line, with file and line number."""
     *_, last = traceback.extract_tb(error.__traceback__)
-    said = str(error).partition("\n")[0]
+    said = first_line(error)
     return f"{type(error).__name__}: {said} ({Path(last.filename).name}, line {last.lineno})"
 
 

@@ -22,9 +22,9 @@ from ntm import pretrained
 from ntm.models import MODELS
 from ntm.paper import paper_settings, settings_for
 from ntm.runs import Settings
+from ntm.runs.settings import SECTIONS
 from ntm.runs.stream import stream_start
 from ntm.studio import guide, networks, problems
-from ntm.studio.sizes import smallest
 from ntm.tasks import Task, make_task
 
 _SEEDS = range(1, 33)
@@ -55,7 +55,7 @@ def task_facts(task: Task) -> dict[str, Any]:
     """What can be read off a task itself."""
     return {
         "axes": task.axes,
-        "smallest": {axis: smallest(task, axis) for axis in task.axes},
+        "smallest": {axis: task.smallest(axis) for axis in task.axes},
         "defaults": asdict(task),
         "fields": list(guide.problem_kinds()[task.name].model_fields),
         "channels": _channels(type(task)),
@@ -118,8 +118,7 @@ def _training(task: str) -> dict[str, Any]:
     """How `ntm train` trains an NTM on a task, by model."""
     families = (name for name, family in MODELS.items() if family.has_memory)
     settings = {model: settings_for(task, model) for model in families}
-    sections = ("task", "model", "initialisation", "optimiser", "training")
     return {
-        model: {section: asdict(getattr(chosen, section)) for section in sections}
+        model: {section: asdict(getattr(chosen, section)) for section in SECTIONS}
         for model, chosen in settings.items()
     }

@@ -10,8 +10,9 @@
 The page needs an extra: pip install 'neural-turing-machines[studio]'. The rest does without.
 """
 
-import importlib
 from typing import TYPE_CHECKING
+
+from ntm.common.lazy import lazily
 
 if TYPE_CHECKING:
     from ntm.studio.documents import trace_document
@@ -22,22 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = ["View", "as_text", "create_app", "show", "trace_document", "traced"]
 
-_HOMES = {
-    "View": "sharing",
-    "as_text": "terminal",
-    "create_app": "server",
-    "show": "sharing",
-    "trace_document": "documents",
-    "traced": "tracing",
+_NAMES = {
+    "ntm.studio.documents": ("trace_document",),
+    "ntm.studio.server": ("create_app",),
+    "ntm.studio.sharing": ("View", "show"),
+    "ntm.studio.terminal": ("as_text",),
+    "ntm.studio.tracing": ("traced",),
 }
 
-
-def __getattr__(name: str) -> object:
-    """Import what is asked for when it is: the command line needs nothing of it to start."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'ntm.studio' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"ntm.studio.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = lazily(__name__, _NAMES)

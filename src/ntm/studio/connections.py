@@ -1,4 +1,4 @@
-"""Connections that are closed when whoever is at the other end takes too long."""
+"""Connections that are closed when the client takes too long."""
 
 import asyncio
 import json
@@ -20,12 +20,12 @@ class Deadline:
         self._timer: asyncio.TimerHandle | None = None
 
     def set(self, protocol: H11Protocol, seconds: float) -> None:
-        """Begin to wait, if nobody waits already."""
+        """Start the timer, unless it runs already."""
         if self._timer is None:
             self._timer = protocol.loop.call_later(seconds, protocol.transport.abort)
 
     def lift(self) -> None:
-        """Wait no more."""
+        """Stop the timer."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -34,21 +34,21 @@ class Deadline:
 class ImpatientProtocol(H11Protocol):
     """HTTP as uvicorn speaks it, but a request must be whole soon and an answer must be taken.
 
-    uvicorn closes connections that are idle after an answer. Those that never ask, ask a byte at a
-    time, or do not read what they asked for would be kept for ever.
+    uvicorn closes connections that are idle after an answer. Clients that never ask, ask a byte at
+    a time, or do not read what they asked for would be kept for ever.
     """
 
     seconds_to_ask = SECONDS_TO_ASK
     seconds_to_read = SECONDS_TO_READ
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request."""
+        """Start waiting for a request."""
         super().connection_made(transport)
         self._asking, self._reading = Deadline(), Deadline()
         self._asking.set(self, self.seconds_to_ask)
 
     def data_received(self, data: bytes) -> None:
-        """Wait on, unless this completes a request; the first byte of another begins a new wait."""
+        """Stop waiting once a request is whole; the first byte of the next starts a new wait."""
         super().data_received(data)
         if self.conn.their_state in {h11.IDLE, h11.SEND_BODY}:
             self._asking.set(self, self.seconds_to_ask)
@@ -63,23 +63,23 @@ class ImpatientProtocol(H11Protocol):
             self._asking.set(self, self.seconds_to_ask)
 
     def pause_writing(self) -> None:
-        """The other end does not read as fast as this one writes."""
+        """The client reads more slowly than the studio writes."""
         super().pause_writing()
         self._reading.set(self, self.seconds_to_read)
 
     def resume_writing(self) -> None:
-        """It does again."""
+        """The client has caught up."""
         super().resume_writing()
         self._reading.lift()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nobody is waited for any more."""
+        """Stop all timers."""
         self._asking.lift()
         self._reading.lift()
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """What is no HTTP is refused as everything else is: with a sentence and all headers."""
+        """Refuse what is not HTTP like everything else: with a sentence and all headers."""
         headers = {"content-type": "application/json", "connection": "close", **ANSWER_HEADERS}
         status = HTTPStatus.BAD_REQUEST
         answer = h11.Response(status_code=status, headers=[*headers.items()], reason=status.phrase)

@@ -25,7 +25,7 @@ class Curve:
     """The points of one metrics.jsonl. What was read once is not read again.
 
     generation: grows whenever the file is replaced, as by a run that resumes; then the points
-    begin anew. speed: sequences per second, as last reported.
+    start again. speed: sequences per second, as last reported.
     """
 
     def __init__(self) -> None:
@@ -71,6 +71,10 @@ class Curve:
     def after(self, sequences: int, most: int = _MOST_POINTS) -> list[Point]:
         """The points beyond a number of sequences; of very many, means of neighbours."""
         return thinned([point for point in self.points if point[0] > sequences], sequences, most)
+
+    def news(self, sequences: int, most: int = _MOST_POINTS) -> dict[str, Any]:
+        """The same as an answer to the page."""
+        return {"points": self.after(sequences, most), "generation": self.generation}
 
     def _add(self, line: bytes) -> None:
         """Add the point of a line of metrics; a line that has none, or goes back, adds nothing."""

@@ -10,7 +10,6 @@ from ntm.studio.errors import RefusedError
 from ntm.studio.folder import MOST_RUNS
 from ntm.studio.guide import problem_kinds
 from ntm.studio.problems import MAX_CELLS, MAX_STEPS, Problem
-from ntm.studio.sizes import smallest, trained_range, usual_sizes
 from ntm.tasks import Batch, Task
 
 
@@ -34,7 +33,7 @@ def example(task: Task, sizes: Mapping[str, int], seed: int) -> Problem:
             raise RefusedError(
                 422, f"The {task.name} task has no {axis}; its sizes are {', '.join(task.axes)}."
             )
-    chosen = usual_sizes(task) | dict(sizes)
+    chosen = task.usual_sizes | dict(sizes)
     return problem_kinds()[task.name].read(task, _example(task, chosen, seed))
 
 
@@ -59,8 +58,8 @@ def form(task: Task) -> dict[str, Any]:
 
 
 def _size(task: Task, axis: str) -> dict[str, Any]:
-    least = smallest(task, axis)
-    others = {other: smallest(task, other) for other in task.axes if other != axis}
+    least = task.smallest(axis)
+    others = {other: task.smallest(other) for other in task.axes if other != axis}
     fitting = bisect_left(
         range(least, MAX_STEPS + 2),
         True,
@@ -70,8 +69,8 @@ def _size(task: Task, axis: str) -> dict[str, Any]:
     return {
         "min": least,
         "max": most,
-        "trained": trained_range(task, axis),
-        "default": min(usual_sizes(task)[axis], most),
+        "trained": task.trained_range(axis),
+        "default": min(task.usual_sizes[axis], most),
     }
 
 

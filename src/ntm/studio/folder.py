@@ -29,7 +29,7 @@ Value = TypeVar("Value")
 class RunsFolder:
     """The runs directly in a folder, which need not exist yet.
 
-    A name that somebody sends is only ever compared with the names that are there.
+    A name in a request is only ever compared with the names that are there.
 
     is_whole: whether `names` had all runs, when it was last asked.
     """
@@ -111,7 +111,7 @@ class RunsFolder:
 
 
 def _checked(config: Path) -> Run:
-    """The run of a config, unless it names code to run, or its task has a size that nobody means.
+    """The run of a config, unless it names code to run, or its task has an absurd size.
 
     Before it is opened: a million bits have a million channels with names.
     """

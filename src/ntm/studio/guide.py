@@ -9,7 +9,7 @@ from ntm.tasks import TASKS
 
 
 def problem_kinds() -> dict[str, type[Problem]]:
-    """What is drawn, by task; tasks whose problems nobody can draw are left out."""
+    """What is drawn, by task; tasks whose problems cannot be drawn are left out."""
     drawings = {task: experiment_of(task).drawing for task in TASKS}
     return {task: PROBLEMS[drawing] for task, drawing in drawings.items() if drawing in PROBLEMS}
 

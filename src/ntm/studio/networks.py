@@ -9,10 +9,10 @@ from typing import Any
 
 from ntm import pretrained
 from ntm.config import NTMConfig
-from ntm.evaluation.generalisation import enlarged
+from ntm.evaluation import enlarged
 from ntm.models.family import Model, ModelConfig
 from ntm.models.lstm import LSTMConfig
-from ntm.paper import paper_settings
+from ntm.paper import case_name, paper_settings
 from ntm.runs import Run, RunError, Settings, build_model
 from ntm.runs.weights import read_facts
 from ntm.studio.documents import Document, trace_document
@@ -21,7 +21,6 @@ from ntm.studio.errors import RefusedError, require_few
 from ntm.studio.folder import Cache, RunsFolder
 from ntm.studio.guide import problem_kinds
 from ntm.studio.problems import MAX_STEPS, Problem
-from ntm.studio.sizes import in_words
 from ntm.studio.tracing import traced
 from ntm.tasks import Task
 
@@ -117,7 +116,7 @@ class Networks:
             raise RefusedError(422, sentence) from error
         except ValueError as error:
             raise RefusedError(422, str(error)) from error
-        title = f"{network.title}, {in_words(problem.sizes)}"
+        title = f"{network.title}, {case_name(problem.sizes)}"
         return trace_document(traced(model, batch, network.task, title))
 
     def _pretrained(self, name: str) -> Network:
@@ -188,7 +187,7 @@ def _loaded(run: Run, file: Path) -> Model:
 
 
 def _is_drawable(settings: Settings) -> bool:
-    """Whether somebody can draw a problem of this task."""
+    """Whether problems of this task can be drawn."""
     if settings.task.name not in problem_kinds():
         return False
     return all(size["min"] <= size["max"] for size in form(settings.task)["sizes"].values())

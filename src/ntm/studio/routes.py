@@ -31,7 +31,7 @@ _REASONS = {
     413: "The body is too long.",
     415: "The body is not declared as JSON.",
     422: "A value is missing, of the wrong kind or out of bounds.",
-    429: "As many runs go on as may; try again later.",
+    429: "As many runs as may are being trained; try again later.",
     503: "It would take too long now; try again later.",
 }
 

@@ -1,4 +1,4 @@
-"""The runs of a folder while they go on: their states and their curves."""
+"""The runs of a folder while they are trained: their states and their curves."""
 
 import os
 import shutil
@@ -14,11 +14,12 @@ from ntm.runs import Run, RunError
 from ntm.studio.curves import Curve
 from ntm.studio.errors import RefusedError
 from ntm.studio.folder import RunsFolder
+from ntm.studio.schemas import RunListed, State
 from ntm.studio.trainings import Order, Training, Trainings
 
 # All curves that are asked for together have about so many points.
 _POINTS_TOGETHER = 200_000
-# Seconds to read what runs have reported; what is left is read when somebody asks again.
+# Seconds to read what runs have reported; what is left is read at the next request.
 _TIME_TO_READ = 0.5
 # Seconds to remove a run's files before the answer; the rest is removed after it.
 _TIME_TO_REMOVE = 1.0
@@ -51,24 +52,13 @@ class Runs:
             run = self._folder.run(name)
             self._update(name)
             described, curve = self._described(name, run), self._curve(name)
-        kept = ("state", "reason", "sequences", "total", "can_stop")
-        return {
-            "points": curve.after(after),
-            "generation": curve.generation,
-            **{key: described[key] for key in kept},
-        }
+        return curve.news(after) | described.model_dump()
 
     def curves(self, after: Mapping[str, int]) -> dict[str, dict[str, Any]]:
         """The points of several curves, each beyond a number of sequences, as last listed."""
         known = self._curves.keys() & after.keys()
         most = max(50, min(2000, _POINTS_TOGETHER // max(1, len(known))))
-        return {
-            name: {
-                "points": self._curves[name].after(after[name], most),
-                "generation": self._curves[name].generation,
-            }
-            for name in sorted(known)
-        }
+        return {name: self._curves[name].news(after[name], most) for name in sorted(known)}
 
     def start(self, order: Order, name: str | None = None) -> str:
         """Begin a run; returns its name."""
@@ -86,26 +76,28 @@ class Runs:
         if training is None:
             self._folder.run(name)
         if training is None or not training.running:
-            raise RefusedError(409, "No process goes on that this studio has started for this run.")
+            raise RefusedError(
+                409, "This studio has started no process for this run that is still running."
+            )
         training.stop()
 
     def resume(self, name: str, sequences: int | None) -> None:
-        """Go on with a run that was stopped, or with a finished one for longer."""
+        """Resume a run that was stopped, or train a finished one for longer."""
         run = self._folder.run(name)
         self._update(name)
         described, chosen = self._described(name, run), run.settings.training
-        if described["state"] == "running":
+        if described.state == "running":
             raise RefusedError(409, f"{name} is being trained already.")
         if self._folder.is_link(name):
             raise RefusedError(409, f"{name} is a link to a run; resume it where it is.")
-        total, seen = sequences or chosen.sequences, described["sequences"]
+        total, seen = sequences or chosen.sequences, described.sequences
         if seen >= total:
             raise RefusedError(409, f"{name} has seen {seen:,} sequences; give more than that.")
-        order = Order(described["task"], described["model"], chosen.seed, total, resume=True)
+        order = Order(*run.settings.network, chosen.seed, total, resume=True)
         self._trainings.start(name, order, self._folder.path / name)
 
     def delete(self, name: str) -> None:
-        """Remove the folder of a run that nobody trains."""
+        """Remove the folder of a run that no process trains."""
         if name not in self._folder.names():
             raise RefusedError(404, "There is no run of that name in the folder.")
         if self._folder.is_link(name):
@@ -137,7 +129,7 @@ class Runs:
         return self._curves.setdefault(name, Curve())
 
     def _update_all(self, names: list[str]) -> None:
-        """Read on in what all runs report, for a while; next time, go on where this ends."""
+        """Read what all runs have added, for a limited time; the next call continues there."""
         deadline = monotonic() + _TIME_TO_READ
         for turn, name in enumerate(names[self._next :] + names[: self._next]):
             if monotonic() > deadline:
@@ -146,26 +138,27 @@ class Runs:
             self._update(name)
 
     def _update(self, name: str) -> None:
-        """Read on in what a run reports."""
+        """Read what a run has added to its metrics."""
         file = self._folder.file(name, "metrics.jsonl")
         if file is not None:
             self._curve(name).update(file)
 
-    def _described(self, name: str, run: Run | RunError) -> dict[str, Any]:
+    def _described(self, name: str, run: Run | RunError) -> RunListed:
         if isinstance(run, RunError):
-            return _description(name, state="unreadable", reason=str(run))
+            return RunListed(name=name, state="unreadable", reason=str(run))
         curve, training = self._curve(name), self._trainings.find(name)
         sequences, bits = curve.last
         settings = run.settings
         total = settings.training.sequences
         running = training is not None and training.running
         failure = training.failure if training else None
+        state: State
         if running or _is_locked(self._folder.file(name, ".lock")):
             state = "running"
         else:
             state = "finished" if sequences >= total else "failed" if failure else "stopped"
-        return _description(
-            name,
+        return RunListed(
+            name=name,
             task=settings.task.name,
             model=settings.model_name,
             seed=settings.training.seed,
@@ -179,11 +172,11 @@ class Runs:
         )
 
 
-def _begun(name: str, training: Training) -> dict[str, Any]:
+def _begun(name: str, training: Training) -> RunListed:
     """A run whose process has not made its folder yet, or never will."""
     order = training.order
-    return _description(
-        name,
+    return RunListed(
+        name=name,
         task=order.task,
         model=order.model,
         seed=order.seed,
@@ -192,11 +185,6 @@ def _begun(name: str, training: Training) -> dict[str, Any]:
         total=order.sequences,
         can_stop=training.running,
     )
-
-
-def _description(name: str, **known: Any) -> dict[str, Any]:
-    unknown = dict.fromkeys(("task", "model", "seed", "reason", "bits", "total", "speed"))
-    return {"name": name, **unknown, "sequences": 0, "can_stop": False, **known}
 
 
 def _remove(run: Path) -> None:
@@ -213,7 +201,7 @@ def _remove(run: Path) -> None:
 def _is_locked(file: Path | None) -> bool:
     """Whether some process trains in the folder of this lock."""
     try:
-        # Given back within microseconds: hardly ever is anybody kept from training.
+        # Released within microseconds: it hardly ever keeps another process from training.
         with _holding(file) if file else nullcontext():
             return False
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Traces that somebody saved in the folder, to be looked at again."""
+"""Traces that were saved in the folder."""
 
 from ntm.studio.documents import Document, trace_document
 from ntm.studio.errors import RefusedError, require_few

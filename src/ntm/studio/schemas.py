@@ -92,7 +92,7 @@ class RunRequest(Request):
 
 
 class ResumeRequest(Request):
-    """A run to go on with, up to so many sequences; by default as many as it began with."""
+    """A run to resume, up to so many sequences; by default as many as it was started with."""
 
     sequences: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
 
@@ -169,16 +169,16 @@ class RunListed(BaseModel):
     """A run of the folder."""
 
     name: str
-    task: str | None
-    model: str | None
-    seed: int | None
     state: State
-    reason: str | None
-    sequences: int
-    bits: float | None
-    total: int | None
-    can_stop: bool
-    speed: float | None
+    task: str | None = None
+    model: str | None = None
+    seed: int | None = None
+    reason: str | None = None
+    sequences: int = 0
+    bits: float | None = None
+    total: int | None = None
+    can_stop: bool = False
+    speed: float | None = None
 
 
 class RunsAnswer(BaseModel):
@@ -189,7 +189,7 @@ class RunsAnswer(BaseModel):
 
 
 class Curve(BaseModel):
-    """New points of a learning curve. Another generation than before: the curve begins anew."""
+    """New points of a learning curve. Another generation than before: the curve starts again."""
 
     points: list[Point]
     generation: int

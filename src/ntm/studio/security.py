@@ -39,7 +39,7 @@ _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?")
 
 
 class Guard:
-    """ASGI middleware that refuses what nobody should send, and sets the headers of every answer.
+    """ASGI middleware that refuses improper requests, and sets the headers of every answer.
 
     host: the address that the server is bound to. token: what a request must know; None lets in
     whoever reaches the server.
@@ -69,7 +69,7 @@ class Guard:
         except RefusedError as error:
             await refusal(error.status, str(error))(scope, receive, answer)
         except Exception:
-            # The server that runs this reports it; whoever asked learns only that it happened.
+            # The server that runs this reports it; the client learns only that it happened.
             if not begun:
                 sentence = "An internal error; the terminal that runs the studio says more."
                 await refusal(500, sentence)(scope, receive, answer)
@@ -120,8 +120,8 @@ class Guard:
 def is_own_host(header: str, bound: str) -> bool:
     """Whether a Host header names the server that is bound to an address.
 
-    By an address nobody can be misled, so a server for the network goes by any; a name may have
-    been made to point here, so only the one that was given, and localhost, will do.
+    An address cannot mislead, so a server for the network accepts any. A name may have been made
+    to point here, so only localhost and the name that was given are accepted.
     """
     matched = _HOST.fullmatch(header)
     if matched is None:
@@ -129,10 +129,13 @@ def is_own_host(header: str, bound: str) -> bool:
     name = matched["name"].strip("[]").lower()
     if name in {"localhost", bound.lower()}:
         return True
-    address = _address(name)
-    local = _address(bound)
-    local_only = bound == "localhost" or (local is not None and local.is_loopback)
-    return address is not None and (address.is_loopback or not local_only)
+    return is_local(name) or (_address(name) is not None and not is_local(bound))
+
+
+def is_local(host: str) -> bool:
+    """Whether only this machine can reach a server that is bound to this host."""
+    address = _address(host)
+    return host == "localhost" or (address is not None and address.is_loopback)
 
 
 def cookie_name(host: str) -> str:

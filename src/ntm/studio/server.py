@@ -37,7 +37,7 @@ def create_app(
     """The studio for a folder of runs, as an ASGI application.
 
     host: the address that it will be bound to; requests must name it.
-    max_trainings: how many runs that were started here may go on at a time.
+    max_trainings: how many runs that were started here may be trained at a time.
     token: what a request must bring; None lets in whoever reaches the server.
     """
     place = RunsFolder(Path(folder))

@@ -1,6 +1,5 @@
-"""The studio as a process: a socket, a browser, and an orderly end."""
+"""The studio as a process: a socket, a browser, and a clean end."""
 
-import ipaddress
 import secrets
 import socket
 import sys
@@ -15,11 +14,12 @@ import uvicorn
 
 from ntm.runs import RunError
 from ntm.studio.connections import ImpatientProtocol
+from ntm.studio.security import is_local
 from ntm.studio.server import create_app
 
 
 def serve(folder: Path, host: str, port: int, open_browser: bool, view: str = "") -> None:
-    """Serve the studio until somebody interrupts it; port 0 takes any that is free.
+    """Serve the studio until it is interrupted; port 0 takes any that is free.
 
     view: what the page shows first, as it stands behind the hash of its address.
     """
@@ -27,7 +27,7 @@ def serve(folder: Path, host: str, port: int, open_browser: bool, view: str = ""
     address = _address(host, listening.getsockname()[1])
     invitation = f"{address}?token={token}{f'#{view}' if view else ''}"
     print(invitation, flush=True)
-    if not _is_local(host):
+    if not is_local(host):
         print(
             f"ntm: whoever can reach {host} and knows this address can look at the runs in "
             f"{folder} and start new ones; what is sent is not encrypted.",
@@ -81,10 +81,3 @@ def _address(host: str, port: int) -> str:
     if host in {"0.0.0.0", "::"}:
         host = "127.0.0.1"
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
-
-
-def _is_local(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -17,6 +17,7 @@ import torch
 
 from ntm.common.files import write_atomically
 from ntm.models.family import Model
+from ntm.report.rendering import rendered
 from ntm.studio.documents import Document, trace_document
 from ntm.studio.tracing import traced
 from ntm.tasks import Batch, Task
@@ -37,26 +38,6 @@ mountViewer(place, JSON.parse(document.getElementById("trace").textContent), {
 });
 """
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body class="shared">
-<header class="unseen"><h1>{title}</h1></header>
-<main id="viewer" data-view="{view}"></main>
-<noscript>This trace is drawn by a script, and scripts are switched off here.</noscript>
-<script type="application/json" id="trace">{trace}</script>
-<script type="module">{script}</script>
-</body>
-</html>
-"""
-
 
 def static_folder() -> Path:
     """Where the files of the page are."""
@@ -74,13 +55,15 @@ def as_html(document: Document, view: Mapping[str, int] | None = None) -> str:
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
         f"img-src data:; base-uri 'none'; form-action 'none'"
     )
-    return _PAGE.format(
+    return rendered(
+        "shared.html",
+        package="ntm.studio",
         policy=policy,
-        title=html.escape(document["title"]),
+        title=document["title"],
         style=style,
         # JSON may hold "</script>" or "<!--" in a title; with this it ends nothing.
         trace=json.dumps(document, allow_nan=False).replace("<", "\\u003c"),
-        view=html.escape(json.dumps(view or {})),
+        view=json.dumps(view or {}),
         script=script,
     )
 

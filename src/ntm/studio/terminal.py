@@ -13,7 +13,7 @@ def as_text(trace: Trace) -> str:
     """A trace of one sequence as a picture of text.
 
     Time runs to the right. The row of a head shows the location it uses most, as a bar that grows
-    from each location to the next and begins anew after eight; a dot where it spreads over many.
+    from each location to the next and starts again after eight; a dot where it spreads over many.
     """
     inputs, outputs = channel_names(trace)
     rows = drawing.channels("input", inputs, trace.inputs[:, 0].T.tolist())

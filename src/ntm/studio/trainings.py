@@ -19,7 +19,7 @@ _SECONDS_TO_STOP = 20
 
 @dataclass(frozen=True)
 class Order:
-    """A run that somebody wants to have."""
+    """A run that was asked for."""
 
     task: str
     model: str
@@ -69,7 +69,7 @@ class Training:
 
     @property
     def running(self) -> bool:
-        """Whether it still goes on."""
+        """Whether it is still running."""
         return self.process.poll() is None
 
     @property
@@ -110,14 +110,14 @@ def _interrupts_held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-# Done, or interrupted by somebody: the exit codes of `ntm train`, and of one that had only begun.
+# Finished or interrupted: the exit codes of `ntm train`, and of one that had only begun.
 _PEACEFUL = {0} | {
     code for number in (signal.SIGINT, signal.SIGTERM) for code in (128 + number, -number)
 }
 
 
 class Trainings:
-    """All processes that were started, by the names of their runs; `most` may go on at a time."""
+    """All processes that were started, by the names of their runs; `most` may run at a time."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -140,7 +140,8 @@ class Trainings:
                 raise RefusedError(409, f"A run called {name} is being started already.")
             if len(running) >= self._most:
                 raise RefusedError(
-                    429, f"No more than {self._most} runs may go on at a time; stop one, or wait."
+                    429,
+                    f"No more than {self._most} runs may be trained at a time; stop one, or wait.",
                 )
             before = self._started.get(name)
             self._started[name] = Training.begin(order, folder)
@@ -148,7 +149,7 @@ class Trainings:
                 before.complaints.close()
 
     def forget(self, name: str) -> None:
-        """Know nothing any more of a process that has ended."""
+        """Forget a process that has ended."""
         training = self._started.pop(name, None)
         if training is not None:
             training.complaints.close()

@@ -1,4 +1,4 @@
-"""Threads for what takes long."""
+"""Threads for slow work."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,10 +13,10 @@ SECONDS_TO_ANSWER = 1.5
 
 
 class Workers:
-    """A few threads for what takes long, so that all else is answered in the meantime.
+    """A few threads for slow work, so that all other requests are answered meanwhile.
 
-    Whoever asked is told after SECONDS_TO_ANSWER that it takes too long. What has begun by then
-    goes on, and may leave something in a cache for the next time; what still waits never begins.
+    After SECONDS_TO_ANSWER a request is refused, because it takes too long. Work that has begun by
+    then continues, and may fill a cache for the next request; work that still waits never begins.
     """
 
     def __init__(self, threads: int = 2, waiting: int = 8) -> None:
@@ -24,7 +24,7 @@ class Workers:
         self._most, self._pending = threads + waiting, 0
 
     async def run(self, work: Callable[[], Value]) -> Value:
-        """Have something done; refuse it where too much is waiting already, or when it is late."""
+        """Do some work; refuse it if too much is waiting already, or if it takes too long."""
         if self._pending >= self._most:
             raise RefusedError(503, "The studio is busy; try again in a moment.")
         self._pending += 1

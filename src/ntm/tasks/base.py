@@ -6,7 +6,7 @@ logits meet its targets in `cost_in_bits` and `wrong_bits`.
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import torch
@@ -144,6 +144,16 @@ class Task(ABC):
         if hasattr(self, axis):
             return getattr(self, axis), getattr(self, axis)
         return getattr(self, f"min_{axis}"), getattr(self, f"max_{axis}")
+
+    def smallest(self, axis: str) -> int:
+        """The smallest size along an axis that makes sense at all."""
+        names = (axis, f"min_{axis}")
+        return next(int(f.metadata["at_least"]) for f in fields(self) if f.name in names)
+
+    @property
+    def usual_sizes(self) -> dict[str, int]:
+        """A size of medium difficulty along every axis."""
+        return {axis: sum(self.trained_range(axis)) // 2 for axis in self.axes}
 
     def at(self, **axes: int) -> Self:
         """This task fixed at a value along each given axis, say `task.at(length=120)`.

@@ -80,7 +80,7 @@ def answers(
 
 
 def fold(rows: Sequence[Row], columns: int = 100) -> str:
-    """The rows as aligned text; time steps beyond the given columns go on in panels below."""
+    """The rows as aligned text; time steps beyond the given columns follow in panels below."""
     section = max(len(row.section) for row in rows)
     label = max(len(row.label) for row in rows)
     panels = []

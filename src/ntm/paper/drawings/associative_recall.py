@@ -1,7 +1,5 @@
 """Figure 12: the memory during associative recall."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -11,8 +9,6 @@ from ntm.evaluation.recording import Recording
 from ntm.evaluation.weightings import Integers, mean
 from ntm.figures import panels, style
 from ntm.figures.memory_use import MemoryPanels, draw_task_memory_use
-from ntm.figures.runs import RunFolders
-from ntm.paper.experiment import Experiment
 from ntm.paper.heads.copying import TIMINGS
 from ntm.paper.heads.recalling import Lookup, follow
 
@@ -22,11 +18,6 @@ _LEGEND = {
     "the next item, which is the answer": _ANSWER,
     "added at the delimiter between them": _BETWEEN,
 }
-
-
-def memory(experiment: Experiment, runs: RunFolders, models: Sequence[str]) -> Figure:
-    """Figure 12, from runs."""
-    return recall_memory_use(*runs.best(experiment.task, *models).example({"items": 5}))
 
 
 @style.styled

@@ -34,11 +34,6 @@ def inference(
     return ngram_inference(batch.targets[:, 0, 0].numpy(), predictions)
 
 
-def memory(experiment: Experiment, runs: RunFolders, models: Sequence[str]) -> Figure:
-    """Figure 15, from runs."""
-    return ngram_memory_use(*runs.best(experiment.task, *models).example())
-
-
 @style.styled
 def ngram_inference(bits: Array, predictions: Mapping[str, Array]) -> Figure:
     """Figure 14: a sequence, and the probability of a one that each predictor gave every bit.

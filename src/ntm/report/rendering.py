@@ -1,0 +1,34 @@
+"""Pages from templates, which are in the folder `templates` of a package."""
+
+import html
+import re
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
+
+
+def rendered(template: str, *, package: str = "ntm.report", **values: Any) -> str:
+    """A template filled in; text that is put into HTML is escaped."""
+    return _environment(package).get_template(template).render(values)
+
+
+def as_html(text: str) -> Markup:
+    """Text with `code` between backticks, safe to put into a page; a range gets its own line."""
+    coded = re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text))
+    return Markup(re.sub(r" (\([^()]* to [^()]*\))", r' <span class="range">\1</span>', coded))
+
+
+@cache
+def _environment(package: str) -> Environment:
+    environment = Environment(
+        loader=PackageLoader(package),
+        autoescape=select_autoescape(["html"]),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["as_html"] = as_html
+    return environment
