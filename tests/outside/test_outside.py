@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
+import urllib.parse
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -86,17 +88,30 @@ def test_it_can_be_swept_and_reproduced(task: Path, tmp_path: Path) -> None:
     assert "Backwards" in report.read_text()
 
 
-def test_the_studio_lists_its_run(trained: Path) -> None:
-    script = (
-        "from pathlib import Path; from fastapi.testclient import TestClient\n"
-        "from ntm.studio import create_app\n"
-        f"page = TestClient(create_app(Path({str(trained.parent)!r})), base_url='http://127.0.0.1')\n"
-        "print(page.get('/api/runs').text)"
-    )
-    listed = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
-    )
-    assert '"task":"reverse"' in listed.stdout.replace(" ", ""), listed.stderr
+def listed(folder: Path, *options: object) -> str:
+    """What `ntm studio` answers when it is asked for the runs in a folder."""
+    command = [sys.executable, "-m", "ntm", "studio", folder, "--port", "0", "--no-browser"]
+    with subprocess.Popen(
+        [*map(str, (*command, *options))], stdout=subprocess.PIPE, text=True
+    ) as studio:
+        assert studio.stdout is not None
+        try:
+            cookies = urllib.request.HTTPCookieProcessor()
+            page = urllib.request.build_opener(cookies)
+            invitation = studio.stdout.readline().strip()
+            page.open(invitation, timeout=60).close()
+            address = urllib.parse.urljoin(invitation, "/api/runs")
+            return str(page.open(address, timeout=60).read().decode())
+        finally:
+            studio.terminate()
+
+
+def test_the_studio_lists_its_run_once_the_file_is_named(trained: Path, task: Path) -> None:
+    assert '"task":"reverse"' in listed(trained.parent, "--code", task)
+    refused = listed(trained.parent)
+    assert '"task":"reverse"' not in refused
+    assert f"comes from {task.resolve()}" in refused
+    assert "start the studio with --code FILE" in refused
 
 
 def test_a_run_whose_task_is_gone_says_what_to_do(trained: Path, tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_torn_and_foreign_folders_say_why_and_do_not_hide_the_others(tmp_path: P
 
 
 @pytest.mark.parametrize("section", ["task", "model"])
-@pytest.mark.parametrize("named_by", ["name", "source"])
+@pytest.mark.parametrize("named_by", ["name", "from"])
 def test_no_code_that_a_folder_names_is_run(tmp_path: Path, section: str, named_by: str) -> None:
     run, code, trail = make_run(tmp_path / "bad"), tmp_path / "code.py", tmp_path / "trail"
     code.write_text(f"open({str(trail)!r}, 'w')")

@@ -15,6 +15,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("folder", type=Path, nargs="?", metavar="DIR", help=text)
     add("--host", default="127.0.0.1", help="address to listen on (default: this machine alone)")
     add("--port", type=_port, default=8765, help="port to listen on (default: 8765); 0 takes any")
+    text = "Python file with a task or a model of yours, whose runs the studio may then show"
+    add("--code", type=Path, action="append", default=[], metavar="FILE", help=text)
     add("--no-browser", action="store_true", help="print the address and open nothing")
 
 
@@ -26,6 +28,7 @@ def _port(text: str) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Serve the studio until it is interrupted."""
+    from ntm.common.registry import load_file
     from ntm.runs import FolderError, Run
     from ntm.runs.folder import require_folder
 
@@ -38,6 +41,9 @@ def run(options: argparse.Namespace) -> int:
         require_folder(folder)
     if Run.exists(folder) and not view:
         raise FolderError(f"{folder} is a run itself; give the folder that it is in.")
+    with reading_arguments():
+        for file in options.code:
+            load_file(file)
     serving = with_extra("ntm.studio.serving", "The studio needs more", "studio")
     serving.serve(folder, options.host, options.port, not options.no_browser, view)
     return 0

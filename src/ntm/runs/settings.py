@@ -22,7 +22,8 @@ from ntm.tasks import TASKS, Task
 
 SECTIONS = ("task", "model", "initialisation", "optimiser", "training")
 FOLLOWS_FROM_TASK = ("input_size", "output_size")
-_SOURCE = "from"
+SOURCE = "from"
+"""Where a task or a model from outside the package is found: a module, or a file."""
 
 
 @dataclass(frozen=True)
@@ -247,7 +248,7 @@ class Settings:
             f"{section}.{name}": value
             for section in data
             for name, value in data[section].items()
-            if name not in (*FOLLOWS_FROM_TASK, _SOURCE)
+            if name not in (*FOLLOWS_FROM_TASK, SOURCE)
         }
 
     def to_json(self) -> dict[str, Any]:
@@ -302,11 +303,11 @@ def fitted(config: ModelConfig, task: Task) -> ModelConfig:
 def _head(name: str, entry: object) -> dict[str, str]:
     """The name of a task or a model and, if it is not the package's own, where it comes from."""
     source = source_of(entry)
-    return {"name": name} if source is None else {"name": name, _SOURCE: source}
+    return {"name": name} if source is None else {"name": name, SOURCE: source}
 
 
 def _taken(section: dict[str, Any]) -> tuple[str | None, str | None]:
-    name, source = section.pop("name", None), section.pop(_SOURCE, None)
+    name, source = section.pop("name", None), section.pop(SOURCE, None)
     for word in (name, source):
         check_value("A name in the settings", word, str | None)
     return name, source

@@ -11,8 +11,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from ntm.common.registry import source_of
 from ntm.models import MODELS
 from ntm.runs import Run, RunError
+from ntm.runs.settings import SOURCE
 from ntm.studio.errors import RefusedError
 from ntm.tasks import TASKS
 
@@ -127,14 +129,16 @@ def _checked(config: Path) -> Run:
 
 
 def _require_known_code(sections: dict[str, Any], run: str) -> None:
-    """Refuse a task or a model that would be imported from where the config says."""
+    """Refuse a task or a model that this process, or one that resumes the run, would import."""
     for what, known in (("task", TASKS), ("model", MODELS)):
         section = sections.get(what, {})
-        name = section.get("name")
-        if name not in known and ("source" in section or str(name).endswith(".py")):
+        name, source = str(section.get("name")), section.get(SOURCE)
+        own = source_of(known[name]) if name in known else None
+        if source != own or name.endswith(".py"):
             raise RunError(
-                f"The {what} of {run} is not installed, and the studio runs no code that a folder "
-                f"names; install a package that brings it (entry points ntm.tasks, ntm.families)."
+                f"The {what} of {run} comes from {source or name}, and the studio runs no code "
+                f"that a folder names. If it is yours, start the studio with --code FILE, or "
+                f"install a package that brings it (entry points ntm.tasks, ntm.families)."
             )
 
 
