@@ -65,14 +65,15 @@ def test_every_packaged_network_is_there(page: Page, name: str) -> None:
         expect(page.locator(".verdict")).to_contain_text("bits right")
 
 
-@pytest.mark.parametrize("name", [*NAMES, "copy-ff?length=120"])
+@pytest.mark.parametrize("name", [*NAMES, "copy-ff?length=120", "copy-ff?length=160"])
 def test_input_memory_and_output_are_side_by_side_above_the_fold(page: Page, name: str) -> None:
     page.set_viewport_size({"width": 1366, "height": 768})  # a laptop's
     network, _, length = name.partition("?length=")
     play(page, f"pretrained:{network}")
     if length:
         page.get_by_label("Length", exact=True).fill(length)
-        expect(page.locator(".readout")).to_contain_text("of 241")
+        expect(page.locator(".readout")).to_contain_text(f"of {2 * int(length) + 1}")
+        expect(page.locator("#viewer")).to_have_attribute("aria-busy", "false")
     boxes = [page.locator(part).bounding_box() for part in (".vectors .input", ".strip", ".output")]
     assert all(box is not None for box in boxes)
     left, memory, right = (box for box in boxes if box is not None)
