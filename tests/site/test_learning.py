@@ -16,6 +16,7 @@ def test_it_trains_in_the_page_and_is_played_with(page: Page, tmp_path: Path) ->
     page.get_by_role("button", name="Train", exact=True).click()
     solved = page.locator(".figures div", has_text="Below 0.1 bits").locator("dd")
     expect(solved).to_contain_text("sequences", timeout=4 * PATIENCE)
+    expect(page.locator("#train-news")).to_contain_text("Below 0.1 bits after")
     expect(page.locator("#train-picture .lane")).to_have_count(6)
     page.get_by_role("button", name="Stop").click()
     with page.expect_download() as download:

@@ -175,6 +175,18 @@ def test_a_link_opens_that_moment(page: Page) -> None:
     expect(page.locator("input[name^=head]:checked")).to_have_value("6")
 
 
+def test_a_link_that_cannot_be_copied_is_shown_and_the_picture_stays(page: Page) -> None:
+    """A page that comes over plain HTTP from another machine has no clipboard."""
+    play(page, vectors="a4.3c.91", step=5)
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    page.locator("#share summary").click()
+    page.get_by_role("button", name="Copy the link").click()
+    expect(page.locator("#shared")).to_contain_text("does not let the page copy; the link is http")
+    expect(page.locator("#shared")).to_contain_text("vectors=a4.3c.91&step=5")
+    expect(page.locator("#viewer")).to_have_attribute("aria-busy", "false")
+    expect(page.locator("#play-message")).to_be_empty()
+
+
 def test_the_saved_file_opens_offline_where_you_were(
     page: Page, browser: Browser, tmp_path: Path
 ) -> None:

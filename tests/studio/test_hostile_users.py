@@ -110,7 +110,7 @@ def test_the_token_opens_the_page_alone_and_becomes_a_cookie(guarded: TestClient
 
 # What somebody does who knows the port and the number of the process, from /proc.
 CURIOUS = """
-import encodings.idna, http.client, json, os, sys  # all before it becomes somebody who may read none
+import encodings.idna, http.client, json, os, sys  # before it may read none
 if os.geteuid() == 0:
     os.setgroups([]), os.setgid(65534), os.setuid(65534)
 port, pid, asked = int(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3])

@@ -19,6 +19,8 @@ const SOLVED = 0.1; // bits, in this many reports one after the other: a curve h
 const SOLVED_REPORTS = 5;
 const CHART_EVERY = 150; // milliseconds
 const EXAMPLE_SEED = 7;
+// Made once: to make one takes longer than to draw a lane, and it is asked for at every frame.
+const COUNTS = new Intl.NumberFormat("en");
 // Of every size that a problem has, in training; larger ones are cut.
 const LONGEST_EXAMPLE = { length: 10, repeats: 3, items: 4 };
 
@@ -35,6 +37,7 @@ class Learning {
   papers = null;
   timeline = null;
   pictured = null; // the task and the model that the timeline is for
+  legend = ""; // its texts
   drawnAt = 0;
   tip = makeTip();
 
@@ -136,6 +139,7 @@ class Learning {
     this.solved = null;
     this.progress = { sequences: 0, seconds: 0, done: false };
     this.showButtons();
+    this.say("Training has begun");
     await this.machine("train", {
       facts: tasks[name], settings, problem: this.exampleOf(name, settings),
       starts: { training: streams.training[seed], weights: streams.weights[seed] },
@@ -160,7 +164,10 @@ class Learning {
     this.points.push(...points);
     const last = this.points.slice(-SOLVED_REPORTS);
     const isSolved = last.length === SOLVED_REPORTS && last.every(([, bits]) => bits < SOLVED);
-    if (isSolved) this.solved ??= { sequences: last.at(-1)[0], seconds: progress.seconds };
+    if (isSolved && !this.solved) {
+      this.solved = { sequences: last.at(-1)[0], seconds: progress.seconds };
+      this.say(this.figures.at(-1).join(" "));
+    }
     this.showFigures();
     if (picture) this.showPicture(readTrace(picture), this.trained);
     if (progress.done || performance.now() - this.drawnAt > CHART_EVERY) this.drawChart();
@@ -177,7 +184,12 @@ class Learning {
     this.result = await this.machine("stop");
     this.showButtons();
     this.drawChart();
-    this.parts.news.textContent = `Training has stopped. ${this.figures.map((one) => one.join(": ")).join(", ")}.`;
+    this.say(`Training has stopped. ${this.figures.map((one) => one.join(": ")).join(", ")}`);
+  }
+
+  /** To those who do not see the figures change. */
+  say(text) {
+    this.parts.news.textContent = `${text}.`;
   }
 
   showButtons() {
@@ -192,12 +204,12 @@ class Learning {
     const bits = this.points.at(-1)?.[1];
     const speed = seconds > 0 ? Math.round(sequences / seconds) : 0;
     const solved = this.solved &&
-      `${this.solved.seconds.toFixed(1)} s, ${this.solved.sequences.toLocaleString("en")} sequences`;
+      `${this.solved.seconds.toFixed(1)} s, ${COUNTS.format(this.solved.sequences)} sequences`;
     return [
-      ["Sequences", sequences.toLocaleString("en")],
+      ["Sequences", COUNTS.format(sequences)],
       ["Bits per sequence", bits === undefined ? "-" : formatNumber(bits)],
       ["Seconds", seconds.toFixed(1)],
-      ["Sequences per second", speed.toLocaleString("en")],
+      ["Sequences per second", COUNTS.format(speed)],
       [`Below ${SOLVED} bits after`, solved ?? "-"],
     ];
   }
@@ -255,7 +267,15 @@ class Learning {
     };
     const frame = frameOfBoth(this.points, paper, tasks[task].frame, REPORT_EVERY);
     drawChart(this.parts.chart, [...paper, run], frame, this.tip, describePoint);
-    this.parts.legend.replaceChildren(makeLegend(legendOf(paper, [run], models)));
+    this.showLegend(legendOf(paper, [run], models));
+  }
+
+  /** In place, too: it changes with the task and the model alone. */
+  showLegend(entries) {
+    const texts = entries.map(([, text]) => text).join();
+    if (this.legend === texts) return;
+    this.legend = texts;
+    this.parts.legend.replaceChildren(makeLegend(entries));
   }
 
   /** The network as the play view lists it. */
