@@ -175,6 +175,13 @@ def test_a_link_opens_that_moment(page: Page) -> None:
     expect(page.locator("input[name^=head]:checked")).to_have_value("6")
 
 
+def test_a_link_whose_drawing_cannot_be_shown_says_so(page: Page) -> None:
+    play(page, vectors="a4.zz", step=2)
+    expect(page.locator("#play-message")).to_contain_text("drawing in this address is not one")
+    play(page, vectors="a4.3c", step=2)
+    expect(page.locator("#play-message")).to_be_empty()
+
+
 def test_a_link_that_cannot_be_copied_is_shown_and_the_picture_stays(page: Page) -> None:
     """A page that comes over plain HTTP from another machine has no clipboard."""
     play(page, vectors="a4.3c.91", step=5)

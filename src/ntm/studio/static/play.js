@@ -5,7 +5,7 @@ import { make, makeMenu } from "./dom.js";
 import { mountDrawing } from "./drawing.js";
 import { lessonOf } from "./lessons.js";
 import { defaultsOf, describeNetwork, memoryOf } from "./networks.js";
-import { Sketch, isSameForm, problemFromTexts, problemToTexts, sizeOf } from "./problems.js";
+import { Sketch, complaintAbout, isSameForm, problemFromTexts, problemToTexts, sizeOf } from "./problems.js";
 import { viewIn, wholeNumber, writeRoute } from "./route.js";
 import { makeSize } from "./sizes.js";
 import { makeTour } from "./tour.js";
@@ -170,7 +170,9 @@ class Play {
     this.describe();
     this.redraw();
     await this.run(viewIn(route));
-    if (turn === this.turn) this.tour.show(wholeNumber(route.tour, 1));
+    if (turn !== this.turn) return;
+    this.tour.show(wholeNumber(route.tour, 1));
+    this.say(complaintAbout(route, network.problem));
   }
 
   tourTo(route) {
