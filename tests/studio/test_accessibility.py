@@ -59,6 +59,30 @@ def test_nor_does_a_refusal(page: Page, address: str) -> None:
     page.goto(f"{address.partition('?')[0]}#play/run:nobody")
     expect(page.locator("#play-message")).to_contain_text("no network run:nobody")
     assert complaints(page) == []
+    page.get_by_role("link", name="Training").click()
+    page.get_by_label("Name, if you like").fill("playing")
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(page.locator("#training-trouble")).to_contain_text("playing")
+    page.locator("#find-run").fill("nobody")
+    expect(page.locator("#no-runs")).to_have_text("No run like that.")
+    assert complaints(page) == []
+
+
+def test_nor_does_what_opens_and_closes(page: Page) -> None:
+    page.get_by_role("link", name="Guided tour").click()
+    expect(page.locator(".tour .note")).to_have_text("1 of 9")
+    assert complaints(page) == [], "the tour"
+    page.keyboard.press("Escape")
+    page.locator(".symbol").first.focus()
+    expect(page.locator(".tip math")).to_be_visible()
+    assert complaints(page) == [], "an equation"
+    page.locator("#share summary").click()
+    assert complaints(page) == [], "an open menu"
+    page.get_by_role("link", name="Training").click()
+    expect(page.locator("path[data-run]").first).to_be_attached()
+    page.get_by_role("img", name="Learning curves").focus()
+    page.keyboard.press("ArrowRight")
+    assert complaints(page) == [], "a point of a curve"
 
 
 def test_nor_does_a_saved_trace(page: Page, address: str, folder: Path) -> None:

@@ -1,5 +1,9 @@
 """Another user of the machine, who can reach the studio but was not shown its address."""
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -102,3 +106,41 @@ def test_the_token_opens_the_page_alone_and_becomes_a_cookie(guarded: TestClient
     guarded.cookies.clear()
     bearing = {"authorization": f"Bearer {TOKEN}"}
     assert guarded.get("/api/runs", headers=bearing).status_code == 200
+
+
+# What somebody does who knows the port and the number of the process, from /proc.
+CURIOUS = """
+import encodings.idna, http.client, json, os, sys  # before it may read none
+if os.geteuid() == 0:
+    os.setgroups([]), os.setgid(65534), os.setuid(65534)
+port, pid, asked = int(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3])
+told = []
+for method, path in asked:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    body = "{}" if method == "POST" else None
+    connection.request(method, path, body, {"content-type": "application/json"})
+    told.append(connection.getresponse().status)
+seen = open(f"/proc/{pid}/cmdline").read()
+try:
+    seen += open(f"/proc/{pid}/environ").read()
+except OSError:
+    pass
+print(json.dumps([os.getuid(), told, seen]))
+"""
+
+
+def test_another_user_of_the_machine_is_refused_everywhere(tmp_path: Path) -> None:
+    """A real one, where the tests may become one; else somebody without the token."""
+    command = [sys.executable, "-m", "ntm", "studio", tmp_path, "--port=0", "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as studio:
+        assert studio.stdout is not None
+        place, _, token = studio.stdout.readline().strip().partition("/?token=")
+        asked = [place.rpartition(":")[2], str(studio.pid), json.dumps(EVERYWHERE)]
+        curious = [sys.executable, "-I", "-c", CURIOUS, *asked]
+        done = subprocess.run(curious, check=False, capture_output=True, text=True)
+        studio.terminate()
+    assert done.returncode == 0, done.stderr
+    uid, told, seen = json.loads(done.stdout)
+    assert uid == (os.geteuid() or 65534)
+    assert told == [403] * len(EVERYWHERE)
+    assert token not in seen

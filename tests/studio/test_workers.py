@@ -8,22 +8,28 @@ import pytest
 from ntm.studio.errors import RefusedError
 from ntm.studio.workers import Workers
 
+PATIENCE = (
+    30  # seconds for what is refused at once; a broken bound fails the test and hangs nothing
+)
+
 
 def test_so_many_may_wait_and_no_more() -> None:
     workers, finish = Workers(threads=1, waiting=2), threading.Event()
 
     def work() -> str:
-        finish.wait(60)  # not for ever, should the bound be broken
+        finish.wait()
         return "done"
 
     async def crowd() -> None:
         accepted = [asyncio.create_task(workers.run(work)) for _ in range(3)]
         await asyncio.sleep(0)  # they are handed to the thread, and this one goes on
-        with pytest.raises(RefusedError, match="busy") as refused:
-            await workers.run(work)
-        assert refused.value.status == 503
-        assert not any(task.done() for task in accepted)
-        finish.set()
+        try:
+            with pytest.raises(RefusedError, match="busy") as refused:
+                await asyncio.wait_for(workers.run(work), PATIENCE)
+            assert refused.value.status == 503
+            assert not any(task.done() for task in accepted)
+        finally:
+            finish.set()
         assert await asyncio.gather(*accepted) == ["done"] * 3
         assert await workers.run(work) == "done"
 
@@ -52,18 +58,21 @@ def test_who_waits_too_long_is_told_and_what_has_not_begun_never_begins(
 
     def work() -> str:
         begun.append("work")
-        finish.wait(60)  # not for ever, should the bound be broken
+        finish.wait()
         return "done"
 
     async def late() -> None:
-        answers = await asyncio.gather(
-            *[workers.run(work) for _ in range(3)], return_exceptions=True
-        )
+        asked = [workers.run(work) for _ in range(3)]
+        try:
+            answers = await asyncio.wait_for(
+                asyncio.gather(*asked, return_exceptions=True), PATIENCE
+            )
+        finally:
+            finish.set()
         for answer in answers:
             assert isinstance(answer, RefusedError)
             assert answer.status == 503
             assert "try again in a moment" in str(answer)
-        finish.set()
         monkeypatch.setattr("ntm.studio.workers.SECONDS_TO_ANSWER", 300.0)
         assert await workers.run(lambda: "next") == "next"
 

@@ -9,6 +9,7 @@ const { decodeArray, formatNumber, greatestMagnitude, partAt, peakOf, valueIn } 
   await import(`${home}/arrays.js`);
 const { colourScale, withAlpha } = await import(`${home}/colours.js`);
 const { scalesOf, thinnedPoints, ticksOf } = await import(`${home}/chart.js`);
+const { frameOfBoth } = await import(`${home}/curves.js`);
 const { fittingCell } = await import(`${home}/heatmap.js`);
 const { isWrong, readTrace, stretchInUse } = await import(`${home}/trace.js`);
 
@@ -75,6 +76,28 @@ test("the frame's corners are the corners", () => {
     assert.ok(Math.abs(y(0) - 100) < 1e-9);
     assert.ok(y(5) > y(10) && y(1) > y(5));
   }
+});
+
+test("a network ten times as fast has its room beside the paper's", () => {
+  const fall = (from, bits) => bits.map((cost, i) => [from * (i + 1), cost]);
+  const paper = [{ points: fall(20_000, [10, 1, 0.05]) }];
+  const points = fall(1000, [80, 2, 0.004]);
+  const frame = frameOfBoth(points, paper, { sequences: 1_000_000, bits: [0, 10] }, 100);
+  const { x, y } = scalesOf(frame, { width: 100, height: 100 });
+  assert.deepEqual([x(100), x(10_000), x(1_000_000)].map(Math.round), [0, 50, 100]);
+  for (const [sequences, bits] of [...points, ...paper[0].points]) {
+    assert.ok(x(sequences) >= 20 && x(sequences) <= 80);
+    assert.ok(y(bits) >= 0 && y(bits) <= 100);
+  }
+  assert.ok(Math.abs(y(0.001) - 100) < 1e-9);
+});
+
+test("costs far from zero keep their scale, and a chart of nothing has one", () => {
+  const usual = { sequences: 1000, bits: [130, 160] };
+  const frame = frameOfBoth([[100, 200]], [], usual, 100);
+  assert.deepEqual([frame.bits, frame.log ?? false], [[130, 200], false]);
+  const empty = scalesOf(frameOfBoth([], [], { sequences: 1000, bits: [0, 10] }, 100), { width: 9, height: 9 });
+  assert.ok([empty.x(100), empty.y(1), empty.y(12)].every(Number.isFinite));
 });
 
 test("ticks are round, ordered and within", () => {

@@ -4,7 +4,7 @@ import { download } from "../../studio/static/api.js";
 import { formatNumber } from "../../studio/static/arrays.js";
 import { drawChart, makeLegend } from "../../studio/static/chart.js";
 import { onThemeChange } from "../../studio/static/colours.js";
-import { describePoint, frameAround, legendOf, paperLines } from "../../studio/static/curves.js";
+import { describePoint, frameOfBoth, legendOf, paperLines } from "../../studio/static/curves.js";
 import { make } from "../../studio/static/dom.js";
 import { makeTimeline } from "../../studio/static/timeline.js";
 import { makeTip } from "../../studio/static/tip.js";
@@ -12,12 +12,15 @@ import { locationsOf, readTrace } from "../../studio/static/trace.js";
 import { startMachine } from "./backend.js";
 import { Generator } from "./random.js";
 import { atSizes, makeTask, sampleProblems } from "./tasks.js";
+import { REPORT_EVERY } from "./trainer.js";
 import { writeSafetensors } from "./weights.js";
 
 const SOLVED = 0.1; // bits, in this many reports one after the other: a curve has spikes
 const SOLVED_REPORTS = 5;
 const CHART_EVERY = 150; // milliseconds
 const EXAMPLE_SEED = 7;
+// Made once: to make one takes longer than to draw a lane, and it is asked for at every frame.
+const COUNTS = new Intl.NumberFormat("en");
 // Of every size that a problem has, in training; larger ones are cut.
 const LONGEST_EXAMPLE = { length: 10, repeats: 3, items: 4 };
 
@@ -28,10 +31,13 @@ export function startLearning(guide, backend) {
 
 class Learning {
   points = [];
+  trained = null; // { task, model, seed, settings } of the training that was started last
   progress = null; // { sequences, seconds, done }
   solved = null; // { sequences, seconds } when the cost first was below SOLVED
   papers = null;
   timeline = null;
+  pictured = null; // the task and the model that the timeline is for
+  legend = ""; // its texts
   drawnAt = 0;
   tip = makeTip();
 
@@ -93,7 +99,7 @@ class Learning {
     return { task: task.value, model: model.value, seed: seed.value };
   }
 
-  /** Show what would be trained: its command, an empty chart, the paper's curves. */
+  /** Show what would be trained: its command, the paper's curves, what it does so far. */
   async prepare() {
     const { task, model, seed } = this.choice;
     this.parts.command.textContent = `ntm train ${task} --model ${model} --seed ${seed}`;
@@ -102,6 +108,25 @@ class Learning {
       this.papers = answer.ok ? await answer.json() : {};
     }
     if (!this.isBusy) this.redraw();
+    if (!this.progress) await this.showStart();
+  }
+
+  /** The picture before training. It is in place by then, and only has to change. */
+  async showStart() {
+    const { choice } = this;
+    const { tasks, training, streams } = this.guide;
+    const settings = training[choice.task][choice.model];
+    const stream = streams.weights[choice.seed];
+    if (!stream) return; // somebody is typing a seed
+    const network = {
+      id: `start:${Object.values(choice).join("-")}`, config: settings.model, stream,
+      initialisation: settings.initialisation, task_settings: settings.task,
+    };
+    const problem = this.exampleOf(choice.task, settings);
+    const facts = tasks[choice.task];
+    const started = await this.machine("trace", { network, facts, problem, about: {} });
+    const isLate = this.progress || Object.entries(this.choice).some(([name, one]) => choice[name] !== one);
+    if (!isLate) this.showPicture(readTrace(started), choice);
   }
 
   async begin() {
@@ -109,11 +134,12 @@ class Learning {
     if (this.isBusy) await this.stop();
     const { tasks, training, streams } = this.guide;
     const settings = training[name][model];
-    this.trained = { name, model, seed, settings };
+    this.trained = { task: name, model, seed, settings };
     this.points = [];
-    this.solved = this.timeline = null;
+    this.solved = null;
     this.progress = { sequences: 0, seconds: 0, done: false };
     this.showButtons();
+    this.say("Training has begun");
     await this.machine("train", {
       facts: tasks[name], settings, problem: this.exampleOf(name, settings),
       starts: { training: streams.training[seed], weights: streams.weights[seed] },
@@ -138,9 +164,12 @@ class Learning {
     this.points.push(...points);
     const last = this.points.slice(-SOLVED_REPORTS);
     const isSolved = last.length === SOLVED_REPORTS && last.every(([, bits]) => bits < SOLVED);
-    if (isSolved) this.solved ??= { sequences: last.at(-1)[0], seconds: progress.seconds };
+    if (isSolved && !this.solved) {
+      this.solved = { sequences: last.at(-1)[0], seconds: progress.seconds };
+      this.say(this.figures.at(-1).join(" "));
+    }
     this.showFigures();
-    if (picture) this.showPicture(readTrace(picture));
+    if (picture) this.showPicture(readTrace(picture), this.trained);
     if (progress.done || performance.now() - this.drawnAt > CHART_EVERY) this.drawChart();
     if (progress.done) this.attempt(this.finish());
   }
@@ -155,7 +184,12 @@ class Learning {
     this.result = await this.machine("stop");
     this.showButtons();
     this.drawChart();
-    this.parts.news.textContent = `Training has stopped. ${this.figures.map((one) => one.join(": ")).join(", ")}.`;
+    this.say(`Training has stopped. ${this.figures.map((one) => one.join(": ")).join(", ")}`);
+  }
+
+  /** To those who do not see the figures change. */
+  say(text) {
+    this.parts.news.textContent = `${text}.`;
   }
 
   showButtons() {
@@ -170,12 +204,12 @@ class Learning {
     const bits = this.points.at(-1)?.[1];
     const speed = seconds > 0 ? Math.round(sequences / seconds) : 0;
     const solved = this.solved &&
-      `${this.solved.seconds.toFixed(1)} s, ${this.solved.sequences.toLocaleString("en")} sequences`;
+      `${this.solved.seconds.toFixed(1)} s, ${COUNTS.format(this.solved.sequences)} sequences`;
     return [
-      ["Sequences", sequences.toLocaleString("en")],
+      ["Sequences", COUNTS.format(sequences)],
       ["Bits per sequence", bits === undefined ? "-" : formatNumber(bits)],
       ["Seconds", seconds.toFixed(1)],
-      ["Sequences per second", speed.toLocaleString("en")],
+      ["Sequences per second", COUNTS.format(speed)],
       [`Below ${SOLVED} bits after`, solved ?? "-"],
     ];
   }
@@ -192,9 +226,12 @@ class Learning {
     });
   }
 
-  showPicture(trace) {
+  /** In place where it is of the same sizes, since to make it takes longer than a frame. */
+  showPicture(trace, { task, model }) {
     this.trace = trace;
-    if (this.timeline) return this.timeline.update(trace);
+    const sizes = `${task} ${model}`;
+    if (this.pictured === sizes) return this.timeline.update(trace);
+    this.pictured = sizes;
     this.timeline = makeTimeline(trace, this.stage);
     this.parts.picture.replaceChildren(this.timeline.element);
     this.timeline.layout();
@@ -222,25 +259,31 @@ class Learning {
   drawChart() {
     this.drawnAt = performance.now();
     const { models, tasks } = this.guide;
-    const { task, model } = this.trained ? { task: this.trained.name, model: this.trained.model } : this.choice;
+    const { task, model } = this.trained ?? this.choice;
     const paper = paperLines(this.papers?.[task], models);
     const run = {
       name: "this page's network", model, colours: models[model].colours, points: this.points,
       marker: 0, strong: true,
     };
-    // The paper's costs, and as many sequences as it takes.
-    const { bits } = tasks[task].frame;
-    const frame = { ...frameAround(this.points, tasks[task].frame), bits };
+    const frame = frameOfBoth(this.points, paper, tasks[task].frame, REPORT_EVERY);
     drawChart(this.parts.chart, [...paper, run], frame, this.tip, describePoint);
-    this.parts.legend.replaceChildren(makeLegend(legendOf(paper, [run], models)));
+    this.showLegend(legendOf(paper, [run], models));
+  }
+
+  /** In place, too: it changes with the task and the model alone. */
+  showLegend(entries) {
+    const texts = entries.map(([, text]) => text).join();
+    if (this.legend === texts) return;
+    this.legend = texts;
+    this.parts.legend.replaceChildren(makeLegend(entries));
   }
 
   /** The network as the play view lists it. */
   get network() {
-    const { name, model, seed, settings } = this.trained;
-    const title = `${name}, trained here (seed ${seed})`;
+    const { task, model, seed, settings } = this.trained;
+    const title = `${task}, trained here (seed ${seed})`;
     return {
-      id: `trained:${name}-${model}-${seed}`, title, task: name, task_settings: settings.task, model,
+      id: `trained:${task}-${model}-${seed}`, title, task, task_settings: settings.task, model,
       config: settings.model, sequences: this.result.sequences,
       bits: this.points.at(-1)?.[1] ?? null,
     };
@@ -253,7 +296,7 @@ class Learning {
 
   /** As the package's own files: what it is stands in the metadata. */
   save() {
-    const { name, model, settings, seed } = this.trained;
+    const { task: name, model, settings, seed } = this.trained;
     const told = {
       ...settings, task: { name, ...settings.task }, model: { name: model, ...settings.model },
       training: { ...settings.training, seed: Number(seed) },

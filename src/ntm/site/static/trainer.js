@@ -6,7 +6,7 @@ import { encodeProblem, sampleProblems } from "./tasks.js";
 
 // As in Python, problems are drawn in blocks of whole batches.
 const SMALLEST_BLOCK = 256;
-const REPORT_EVERY = 100;
+export const REPORT_EVERY = 100; // sequences
 
 export class Trainer {
   sequences = 0;

@@ -26,8 +26,9 @@ export function markerShape(number) {
 
 /**
  * Draw `lines` into `element`. A line is { name, colours, points, marker, paper, strong }, its
- * points [sequences, bits], its colours [on light, on dark]. `frame` is { sequences, bits: [low, high], log }. `describe(line, point)` is
- * the text for the point next to the pointer, which `tip` shows.
+ * points [sequences, bits], its colours [on light, on dark]. `frame` is { sequences, bits: [low, high], log, from }:
+ * `log` makes the costs logarithmic, `from` the sequences, which then begin there instead of at
+ * zero. `describe(line, point)` is the text for the point next to the pointer, which `tip` shows.
  */
 export function drawChart(element, lines, frame, tip, describe) {
   const width = Math.max(280, element.clientWidth);
@@ -56,13 +57,24 @@ export function drawChart(element, lines, frame, tip, describe) {
 }
 
 /** Where a point lies in a frame of { width, height }: functions of sequences and of bits. */
-export function scalesOf({ sequences, bits: [low, high], log }, { width, height }) {
-  const x = (value) => (value / sequences) * width;
-  if (!log) return { x, y: (value) => height - ((value - low) / (high - low)) * height };
-  const least = Math.log10(LEAST_ON_LOG);
-  const range = Math.log10(high) - least;
-  const share = (value) => (Math.log10(Math.max(value, LEAST_ON_LOG)) - least) / range;
-  return { x, y: (value) => height * (1 - share(value)) };
+export function scalesOf({ sequences, bits: [low, high], log, from }, { width, height }) {
+  const across = from ? logarithmic(from, sequences) : linear(0, sequences);
+  const up = log ? logarithmic(decadeBelow(low), high) : linear(low, high);
+  return { x: (value) => width * across(value), y: (value) => height * (1 - up(value)) };
+}
+
+/** Which share of the way from low to high a value has gone. */
+function linear(low, high) {
+  return (value) => (value - low) / (high - low);
+}
+
+function logarithmic(low, high) {
+  return (value) => Math.log(Math.max(value, low) / low) / Math.log(high / low);
+}
+
+/** The power of ten at which a logarithmic axis of costs begins. */
+function decadeBelow(bits) {
+  return 10 ** Math.floor(Math.log10(Math.max(bits, LEAST_ON_LOG)) + 1e-9);
 }
 
 /** At most about so many points, the last among them: neighbours become one, at their mean cost. */
@@ -96,12 +108,12 @@ function endOf({ colours, points, marker, paper, strong }, { x, y }, { sequences
 function axes(frame, { x, y }, { width, height }) {
   const parts = [];
   const text = (content, attributes) => makeSvg("text", attributes, content);
-  for (const tick of ticksOf(0, frame.sequences / 1000, width / 90)) {
+  for (const tick of ticksAcross(frame, width)) {
     const at = x(tick * 1000);
     parts.push(makeSvg("line", { x1: at, x2: at, y1: height, y2: height + 5, class: "axis" }));
     parts.push(text(String(tick), { x: at, y: height + 19, "text-anchor": "middle" }));
   }
-  for (const tick of frame.log ? powersUpTo(frame.bits[1]) : ticksOf(...frame.bits, height / 55)) {
+  for (const tick of ticksUp(frame, height)) {
     const at = y(tick);
     parts.push(makeSvg("line", { x1: 0, x2: width, y1: at, y2: at, class: "gridline" }));
     parts.push(text(String(tick), { x: -8, y: at + 4, "text-anchor": "end" }));
@@ -126,10 +138,24 @@ export function ticksOf(low, high, count) {
   return ticks;
 }
 
-function powersUpTo(high) {
+/** Thousands of sequences. */
+function ticksAcross({ sequences, from }, width) {
+  if (from) return powersWithin(from / 1000, sequences / 1000);
+  return ticksOf(0, sequences / 1000, width / 90);
+}
+
+function ticksUp({ bits: [low, high], log }, height) {
+  return log ? powersWithin(decadeBelow(low), high) : ticksOf(low, high, height / 55);
+}
+
+/** The powers of ten from low to high; twice and five times them too where that is little. */
+function powersWithin(low, high) {
+  const factors = high / low < 100 ? [1, 2, 5] : [1];
   const ticks = [];
-  for (let tick = LEAST_ON_LOG; tick <= high; tick *= 10) ticks.push(Number(tick.toPrecision(1)));
-  return ticks;
+  for (let power = decadeBelow(low); power <= high; power *= 10) {
+    ticks.push(...factors.map((factor) => Number((factor * power).toPrecision(1))));
+  }
+  return ticks.filter((tick) => tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9));
 }
 
 function chartInWords(lines) {

@@ -19,6 +19,20 @@ export function frameAround(points, usual) {
   return { sequences, bits: [Math.max(0, least), 1.02 * greatest] };
 }
 
+/**
+ * Axes on which both a network that learns many times faster than the paper's, and the paper's, can
+ * be seen. Sequences grow tenfold from mark to mark, beginning at `from`. So do costs, unless even
+ * the best ones are far from zero.
+ */
+export function frameOfBoth(points, paper, { sequences, bits: [low, high] }, from) {
+  const all = [...paper.flatMap((line) => line.points), ...points];
+  const costs = all.map(([, bits]) => bits).filter((bits) => bits > 0);
+  const most = all.reduce((last, point) => Math.max(last, point[0]), sequences);
+  const greatest = Math.max(...costs, high);
+  if (low > 0) return { sequences: most, from, bits: [Math.min(...costs, low), greatest] };
+  return { sequences: most, from, bits: [Math.min(...costs, high / 10), 1.2 * greatest], log: true };
+}
+
 export function describePoint(line, [sequences, bits]) {
   const cost = line.paper ? `about ${formatNumber(bits)}` : formatNumber(bits);
   return `${line.name}: ${cost} bits at ${sequences.toLocaleString("en")} sequences`;

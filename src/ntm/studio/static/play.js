@@ -5,8 +5,8 @@ import { make, makeMenu } from "./dom.js";
 import { mountDrawing } from "./drawing.js";
 import { lessonOf } from "./lessons.js";
 import { defaultsOf, describeNetwork, memoryOf } from "./networks.js";
-import { Sketch, isSameForm, problemFromTexts, problemToTexts, sizeOf } from "./problems.js";
-import { wholeNumber, writeRoute } from "./route.js";
+import { Sketch, complaintAbout, isSameForm, problemFromTexts, problemToTexts, sizeOf } from "./problems.js";
+import { viewIn, wholeNumber, writeRoute } from "./route.js";
 import { makeSize } from "./sizes.js";
 import { makeTour } from "./tour.js";
 import { mountViewer } from "./viewer.js";
@@ -54,8 +54,8 @@ class Play {
     on("clear", "click", () => this.edit(() => this.sketch.clear()));
     on("undo", "click", () => this.edit(() => this.sketch.undo()));
     on("redo", "click", () => this.edit(() => this.sketch.redo()));
-    on("copy-link", "click", () => this.copyLink());
-    on("save-file", "click", () => this.saveFile());
+    on("copy-link", "click", () => this.share(this.copyLink()));
+    on("save-file", "click", () => this.share(this.saveFile()));
     makeMenu(this.parts.share, () => (this.parts.shared.textContent = ""));
     on("run", "click", () => this.run());
     document.addEventListener("keydown", (event) => this.onKey(event));
@@ -170,7 +170,9 @@ class Play {
     this.describe();
     this.redraw();
     await this.run(viewIn(route));
-    if (turn === this.turn) this.tour.show(wholeNumber(route.tour, 1));
+    if (turn !== this.turn) return;
+    this.tour.show(wholeNumber(route.tour, 1));
+    this.say(complaintAbout(route, network.problem));
   }
 
   tourTo(route) {
@@ -323,26 +325,26 @@ class Play {
     return { ...drawn, memory: larger ? this.memory : null, step: step + 1, head, tour: this.tour.number };
   }
 
+  /** Say below the button how it went: the picture is as good as before. */
+  async share(outcome) {
+    this.parts.shared.textContent = await outcome.catch((error) => error.message);
+  }
+
   /** The address of this moment, for somebody else. */
   async copyLink() {
     const address = new URL(writeRoute({ view: "play", id: this.shown, ...this.moment }), location.href);
-    await navigator.clipboard.writeText(address.href).catch((error) => {
+    try {
+      await navigator.clipboard.writeText(address.href); // there is none where the page is not secure
+    } catch (error) {
       throw new Error(`The browser does not let the page copy; the link is ${address.href}`,
         { cause: error });
-    });
-    this.parts.shared.textContent = "The link is copied.";
+    }
+    return "The link is copied.";
   }
 
   async saveFile() {
     const { step, head } = this.viewer.view;
     download(await this.backend.file(this.request, { step, head }), `ntm-${this.network.task}.html`);
-    this.parts.shared.textContent = "The file opens where you are now.";
+    return "The file opens where you are now.";
   }
-}
-
-function viewIn({ step, head }) {
-  const view = {};
-  if (wholeNumber(step, 1)) view.step = wholeNumber(step, 1) - 1;
-  if (wholeNumber(head, 0) !== null) view.head = wholeNumber(head, 0);
-  return view;
 }

@@ -169,6 +169,13 @@ export function problemFromTexts(texts, form) {
   return isOfForm(problem, form) ? problem : null;
 }
 
+/** What to say of texts that are there and mean no problem of this form; nothing of others. */
+export function complaintAbout(texts, form) {
+  const some = form.fields.some((name) => texts[name]);
+  if (!some || problemFromTexts(texts, form)) return "";
+  return "The drawing in this address is not one that this network takes; another is shown.";
+}
+
 function isOfForm(problem, { item_length: itemLength, sizes }) {
   const { items = [], vectors, bits, priorities = [], query = 0 } = problem;
   if ([...items, vectors, bits].includes(null)) return false;

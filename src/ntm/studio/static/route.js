@@ -44,3 +44,11 @@ function decoded(text) {
     return text;
   }
 }
+
+/** Where an address has the viewer be, as far as it says. */
+export function viewIn({ step, head }) {
+  const view = {};
+  if (wholeNumber(step, 1)) view.step = wholeNumber(step, 1) - 1;
+  if (wholeNumber(head, 0) !== null) view.head = wholeNumber(head, 0);
+  return view;
+}
