@@ -57,7 +57,9 @@ TESTS = {
     "tasks/base": ["tests/tasks/test_base.py", "tests/tasks/test_every_task.py"],
     "tasks/sampling": ["tests/tasks/test_sampling.py", "tests/tasks/test_every_task.py"],
     "tasks/drawing": ["tests/tasks/test_drawing.py", "tests/tasks/test_base.py"],
-    "evaluation/costs": ["tests/evaluation/test_costs.py"],
+    "evaluation/costs": [
+        f"tests/evaluation/test_{name}.py" for name in ("costs", "generalisation")
+    ],
 }
 
 

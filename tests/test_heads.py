@@ -21,6 +21,22 @@ def slow_heads(heads: Heads, hidden: Tensor) -> list[tuple[list[slow.Head], list
     return [slow.split_heads(heads.config, raw) for raw in values]
 
 
+@pytest.mark.parametrize("option", OPTIONS)
+def test_a_gate_bias_is_the_gates_alone(option: str) -> None:
+    heads = slow.make_net(option).cell.heads
+    torch.nn.init.zeros_(heads.linear.bias)
+    hidden = torch.zeros(BATCH, SIZE, dtype=heads.linear.bias.dtype)
+    before = heads(hidden)
+    heads.bias_gates(-3)
+    after = heads(hidden)
+    for old, new in ((before.read, after.read), (before.write, after.write)):
+        torch.testing.assert_close(new.gate, torch.full_like(new.gate, -3).sigmoid())
+        for part, same in zip(new._replace(gate=old.gate), old, strict=True):
+            assert torch.equal(part, same)
+    assert torch.equal(after.erase, before.erase)
+    assert torch.equal(after.add, before.add)
+
+
 def of_head(focus: Focus, batch: int, head: int) -> list[Tensor]:
     return [part[batch, head] for part in focus]
 

@@ -88,7 +88,6 @@ def test_names_are_found_and_wrong_ones_refused() -> None:
 def test_the_mutants_are_as_many_as_the_page_says() -> None:
     count = sum(len(list(mutants(module))) for module in TESTS)
     assert f"{count:,} places where" in TESTING
-    assert f"all {count:,} of {len(TESTS)} modules" in TESTING
 
 
 def test_the_papers_numbers_beyond_the_paper_are_those_of_its_figures() -> None:
