@@ -9,11 +9,11 @@ import pytest
 from ntm.figures import gallery
 from ntm.figures.gallery import figures_of
 from ntm.paper import experiment_of
-from ntm.report import readme
 from ntm.report.collection import STAGES, collect
 from ntm.report.display import ProgressDisplay
 from ntm.report.layout import Results
 from ntm.report.measure import Effort
+from ntm.report.page import readme
 from ntm.report.progress import Stages
 from ntm.runs import FolderError, Run, build_model, find_runs
 
@@ -110,12 +110,12 @@ def test_the_page_is_made_from_the_data_alone(make_run: MakeRun, tmp_path: Path)
     moved = Results(tmp_path / "moved")
     results.path.rename(moved.path)
     page = moved.readme.read_text()
-    assert readme.readme(moved) == page
+    assert readme(moved) == page
     collected([], moved.path)
     assert moved.readme.read_text() == page
     file = moved.data / "copy-ntm-ff-0" / "evaluation.json"
     file.write_text(file.read_text().replace('"perfect": 0.0', '"perfect": 0.5'))
-    assert readme.readme(moved) != page
+    assert readme(moved) != page
 
 
 def test_without_any_runs_the_page_says_so(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ def test_the_file_means_what_the_text_says() -> None:
     jobs = jobs_of(tomllib.loads(block), "out")
     assert len(jobs) == 2 * 2 * 3 * 2
     assert "copy-ntm-ff-1-learning_rate=0.0001" in {job.name for job in jobs}
-    assert {job.sequences for job in jobs if job.settings.task.name == "repeat-copy"} == {50_000}
+    assert {job.sequences for job in jobs if job.settings.task.name == "repeat-copy"} == {40_000}
 
 
 def test_the_program_runs(

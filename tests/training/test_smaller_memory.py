@@ -64,9 +64,10 @@ def test_a_run_in_two_parts_is_the_same(small: Small, tmp_path: Path) -> None:
     assert_same_run(parts, whole)
 
 
-def test_more_locations_than_the_network_has_are_refused(small: Small) -> None:
-    with pytest.raises(ValueError, match="give at most as many locations"):
-        small(**FEWER | {"training__memory_locations": 12})
+def test_with_more_locations_than_it_has_a_network_trains_with_all(small: Small) -> None:
+    bounded = train(small(**FEWER | {"training__memory_locations": 12}))
+    plain = train(small(model="ntm-ff", model__memory_locations=11))
+    assert_same_weights(bounded.model, plain.model)
 
 
 def test_a_network_without_memory_is_refused(small: Small) -> None:

@@ -51,7 +51,10 @@ class Facts(NamedTuple):
 
     def __repr__(self) -> str:
         """In one line: abilities are only counted, `ntm pretrained` shows them."""
-        shown = {**self._asdict(), "abilities": len(self.abilities)}
+        costs = {
+            name: float(f"{getattr(self, name):.4g}") for name in ("validation_bits", "mean_bits")
+        }
+        shown = {**self._asdict(), **costs, "abilities": len(self.abilities)}
         return f"Facts({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
 

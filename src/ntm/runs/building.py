@@ -36,7 +36,7 @@ def build_here(settings: Settings) -> Model:
 
 def full_size(model: Model, settings: Settings) -> Model:
     """The network with all its memory locations, of which it may train with fewer."""
-    if settings.training.memory_locations is None:
+    if settings.trained_model == settings.model:
         return model
     return settings.family.enlarged(model, settings.model.memory_locations)
 

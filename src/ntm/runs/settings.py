@@ -79,8 +79,8 @@ class TrainingSettings(Checked):
     )
     memory_locations: int | None = setting(
         None,
-        "memory locations while a network trains, where that should be fewer than "
-        "model.memory_locations; it is validated and saved with all of them",
+        "memory locations while a network trains, at most; it is validated and saved with all that "
+        "it has",
         at_least=1,
     )
     seed: int = setting(1, "decides the initial weights and all data", at_least=0)
@@ -185,25 +185,20 @@ class Settings:
             object.__setattr__(self, "initialisation", self.family.initialisation())
 
     def _require_trainable_memory(self) -> None:
-        fewer, all_ = self.training.memory_locations, getattr(self.model, "memory_locations", None)
-        if fewer is None:
-            return
-        if all_ is None:
+        most = self.training.memory_locations
+        if most is not None and not hasattr(self.model, "memory_locations"):
             raise ValueError(
-                f"training.memory_locations is {fewer}, but {self.model_name} has no memory; "
+                f"training.memory_locations is {most}, but {self.model_name} has no memory; "
                 f"leave it out, or train an NTM."
-            )
-        if fewer > all_:
-            raise ValueError(
-                f"training.memory_locations is {fewer} and model.memory_locations {all_}; give at "
-                f"most as many locations as the network has."
             )
 
     @property
     def trained_model(self) -> ModelConfig:
         """The model while it trains, which may have fewer memory locations."""
-        fewer = self.training.memory_locations
-        return self.model if fewer is None else replace(self.model, memory_locations=fewer)
+        most = self.training.memory_locations
+        if most is None or most >= self.model.memory_locations:
+            return self.model
+        return replace(self.model, memory_locations=most)
 
     @property
     def family(self) -> Family:
