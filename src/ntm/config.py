@@ -101,9 +101,7 @@ class Initialisation:
         1.0, "initial weights from controller to heads, as a multiple of Glorot's", above=0
     )
     gate_bias: float = setting(
-        0.0,
-        "initial bias of the heads' gates: with -3, heads begin by moving from where they are, and "
-        "hardly look at the content",
+        0.0, "initial bias of the heads' gates: below 0, heads begin by moving, not by content"
     )
 
     def __post_init__(self) -> None:
