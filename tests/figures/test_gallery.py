@@ -101,6 +101,17 @@ def test_runs_are_grouped_and_the_best_is_taken(tmp_path: Path) -> None:
     assert best.title == "NTM, feedforward controller"
 
 
+def test_the_best_run_is_best_beyond_the_range_too(tmp_path: Path) -> None:
+    for seed, validation, beyond in ((1, 0.1, 40.0), (2, 0.2, 0.5)):
+        run = Run(make_run(tmp_path / f"seed-{seed}", "copy", "ntm-ff", seed))
+        line = {"sequences": 4000, "bits": 1.0, "validation_bits": validation}
+        with run.metrics.open("a") as file:
+            file.write(f"{json.dumps(line | {'beyond_bits': beyond})}\n")
+    best = RunFolders([tmp_path]).best("copy", "ntm-ff")
+    expected = Run(tmp_path / "seed-2").load_model()[0].state_dict()
+    assert all(tensor.equal(expected[name]) for name, tensor in best.model.state_dict().items())
+
+
 def test_all_networks_of_a_task_are_asked_the_same(all_runs: Path) -> None:
     runs = RunFolders([all_runs])
     first = runs.best("copy", "ntm-ff").answer("", {"length": 7})

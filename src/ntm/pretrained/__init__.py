@@ -24,6 +24,7 @@ from ntm.layer import NTM
 from ntm.models import Model
 from ntm.pretrained.card import SEED, SEQUENCES, Ability, measure
 from ntm.runs import Run, RunError, Settings
+from ntm.runs.facts import validated
 
 FOLDER = Path(__file__).parent
 
@@ -157,8 +158,8 @@ def publish_best(runs: Iterable[Run], folder: Path = FOLDER) -> list[Path]:
         if not run.settings.family.has_memory:
             continue
         known = run.load_model("best")[1]
-        name, bits = name_of(run.settings), known["validation_bits"] + known.get("beyond_bits", 0)
-        if name not in chosen or bits < chosen[name][0]:
+        name, bits = name_of(run.settings), validated(known)
+        if bits is not None and (name not in chosen or bits < chosen[name][0]):
             chosen[name] = bits, run
     return [publish(run, folder) for _, run in chosen.values()]
 

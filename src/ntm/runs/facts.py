@@ -1,6 +1,6 @@
 """Facts about a run as one JSON object: a line of metrics, or what is known about weights."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from ntm.common.fields import check_value
@@ -25,3 +25,15 @@ def parse_facts(text: str | bytes, needed: Collection[str] = ()) -> Facts:
     for name in facts.keys() & _KINDS.keys():
         check_value(name, facts[name], _KINDS[name])
     return facts
+
+
+def validated(facts: Facts) -> float | None:
+    """The cost that chooses weights: in validation, and beyond the range; None: not validated."""
+    if "validation_bits" not in facts:
+        return None
+    return float(facts["validation_bits"] + facts.get("beyond_bits", 0.0))
+
+
+def lowest_validated(lines: Iterable[Facts]) -> float | None:
+    """The lowest of these costs; None if there is none."""
+    return min((bits for bits in map(validated, lines) if bits is not None), default=None)

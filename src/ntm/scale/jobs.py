@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ntm.runs import FolderError, Run, RunError, Settings, read_metrics
+from ntm.runs.facts import lowest_validated
 from ntm.runs.folder import open_run
 from ntm.runs.weights import read_facts
 from ntm.training.progress import Status
@@ -146,12 +147,7 @@ class Board:
         wanted = job.settings.training.sequences
         finished = facts.get("of_this_start", 0) >= wanted or trained == job.sequences
         if finished or _is_solved(job.settings, trained, lines):
-            validations = [
-                line["validation_bits"] + line.get("beyond_bits", 0.0)
-                for line in lines
-                if "validation_bits" in line
-            ]
-            best, seconds = min(validations, default=None), last.get("seconds", 0.0)
+            best, seconds = lowest_validated(lines), last.get("seconds", 0.0)
             self._change(number, state="finished", best_bits=best, seconds=seconds)
 
 
