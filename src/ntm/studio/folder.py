@@ -46,11 +46,11 @@ class RunsFolder:
         names, self.is_whole = self._entries(_looks_like_run)
         return names
 
-    def files(self, suffix: str) -> list[str]:
-        """The names of the plain files that end in this; links do not count."""
+    def files(self, suffix: str) -> tuple[list[str], bool]:
+        """The names of plain files that end in this, without links; and whether these are all."""
         return self._entries(
             lambda entry: entry.name.endswith(suffix) and entry.is_file(follow_symlinks=False)
-        )[0]
+        )
 
     def _entries(self, wanted: Callable[[os.DirEntry[str]], bool]) -> tuple[list[str], bool]:
         """The names of what is wanted, in order, and whether these are all."""

@@ -237,9 +237,9 @@ class Training {
   /** Have the server do something with a run, and say so. */
   command(name, action, outcome, order = {}) {
     const ordered = async () => {
-      await postJson(`runs/${encodeURIComponent(name)}/${action}`, order);
+      const answer = await postJson(`runs/${encodeURIComponent(name)}/${action}`, order);
       if (action === "delete") this.rows.delete(name);
-      this.say(`${name} ${outcome}.`);
+      this.say(`${name} ${answer.was_there === false ? "was gone already" : outcome}.`);
       await this.update();
     };
     return this.attempt(ordered());
