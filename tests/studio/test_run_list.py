@@ -203,6 +203,15 @@ def test_a_refusal_is_in_sight_and_goes_away(page: Page) -> None:
     expect(trouble).to_have_text("")
 
 
+def test_the_address_names_the_task_that_is_shown(page: Page) -> None:
+    page.evaluate("location.hash = '#training/constructor'")
+    expect(page).to_have_url(re.compile("#training/copy$"))
+    page.get_by_label("Task").first.select_option("ngrams")
+    expect(page).to_have_url(re.compile("#training/ngrams$"))
+    page.go_back()
+    expect(page.locator("#curves-title")).to_have_text("Learning curves: copy")
+
+
 def test_the_chart_is_walked_with_the_keys(page: Page) -> None:
     page.get_by_label("Find").fill("copy-2")
     eventually(lambda: lines(page) == ["copy-2"])
