@@ -7,7 +7,6 @@ from pathlib import Path
 from playwright.sync_api import Browser, expect
 from tests.studio.test_page import PATIENCE, browser
 
-
 __all__ = ["browser"]  # a fixture
 
 CODE = """

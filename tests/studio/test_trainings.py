@@ -85,7 +85,7 @@ def test_a_run_that_cannot_be_had_says_why(tmp_path: Path) -> None:
         assert client.post("/api/runs/lost/stop", json={}).status_code == 409
         (tmp_path / "file").unlink()
         assert client.post("/api/runs/lost/resume", json={}).status_code == 200
-        until(lambda: (tmp_path / "file" / "lost" / "config.json").exists())
+        until((tmp_path / "file" / "lost" / "config.json").exists)
 
 
 def test_a_run_that_never_began_can_be_taken_off_the_list(tmp_path: Path) -> None:

@@ -25,8 +25,8 @@ class Curve:
     """The points of one metrics.jsonl. What was read once is not read again.
 
     generation: grows whenever the file is replaced, as by a run that resumes; then the points
-    start again. speed: sequences per second, as last reported. starts: how many initialisations were
-    tried so far, 0 for a run without trials.
+    start again. speed: sequences per second, as last reported. starts: how many initialisations
+    were tried so far, 0 for a run without trials.
     """
 
     def __init__(self) -> None:
