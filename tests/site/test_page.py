@@ -20,6 +20,12 @@ from ntm.studio.problems import CopyProblem
 from ntm.tasks import make_task
 
 NAMES = pretrained.names()
+# The pixels around an element in which an outline is seen: what scrolls cuts it off.
+ROOM = """element => {
+  const around = element.parentElement.closest(".scrolls")?.getBoundingClientRect();
+  const { left, top, bottom } = element.getBoundingClientRect();
+  return around ? Math.min(left - around.left, top - around.top, around.bottom - bottom) : 8;
+}"""
 
 
 def play(page: Page, network: str = "pretrained:copy-ff", **values: Any) -> None:
@@ -249,7 +255,9 @@ def test_the_tour_has_nine_steps_and_ends(page: Page) -> None:
         titles.add(card.locator("h2").inner_text())
         pointed = page.locator("#play").get_attribute("data-pointed")
         assert pointed is not None
-        expect(page.locator(f"#play .{pointed}, #play #{pointed}").first).to_be_in_viewport()
+        part = page.locator(f"#play .{pointed}, #play #{pointed}").first
+        expect(part).to_be_in_viewport()
+        assert part.evaluate(ROOM) >= 8, pointed
         assert page.evaluate("document.activeElement.closest('.tour') !== null")
         card.locator("button.primary").click()
     assert len(titles) == 9
@@ -270,8 +278,11 @@ def test_symbols_show_their_equations(page: Page) -> None:
         expect(page.locator(".tip math")).to_be_visible()
         page.keyboard.press("Escape")
         expect(page.locator(".tip")).to_be_hidden()
-    for sign in "\u03b2g\u03b3s":
-        expect(page.locator(".parameter i", has_text=sign)).to_be_visible()
+    for sign, number in {"\u03b2": 5, "g": 7, "s": 8, "\u03b3": 9}.items():
+        page.locator(".parameter i", has_text=sign).hover()
+        expect(page.locator(".tip")).to_contain_text(f"Equation {number}:")
+        page.mouse.move(0, 0)
+        expect(page.locator(".tip")).to_be_hidden()
 
 
 def test_heads_are_ranked_and_shown_together(page: Page) -> None:
@@ -282,6 +293,17 @@ def test_heads_are_ranked_and_shown_together(page: Page) -> None:
     assert "spreads" in labels[7]
     for kind in ("write", "read"):
         expect(page.locator(".lane-title", has_text=f"All 8 {kind} heads")).to_be_visible()
+
+
+def test_another_network_begins_with_the_head_that_does_most(page: Page) -> None:
+    play(page, head=1)
+    page.get_by_label("Network").select_option("pretrained:priority-sort-ff")
+    heads = page.get_by_role("group", name="Head", exact=True).get_by_role("radio")
+    expect(heads).to_have_count(16)
+    expect(heads.first).to_be_checked()
+    play(page)
+    play(page, "pretrained:priority-sort-ff", head=3)
+    expect(page.get_by_role("radio", name="write 4")).to_be_checked()
 
 
 def test_scales_can_be_fixed(page: Page) -> None:

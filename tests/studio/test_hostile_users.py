@@ -24,6 +24,7 @@ EVERYWHERE = [
     ("GET", "/api/guide"),
     ("GET", "/api/networks"),
     ("GET", "/api/traces"),
+    ("GET", "/api/folder"),
     ("GET", "/api/traces/t.npz"),
     ("GET", "/api/runs"),
     ("GET", "/api/runs/copying/curve"),

@@ -41,6 +41,7 @@ OPERATIONS = {
     ("POST", "/api/curves"): list(GenerationMode),
     ("GET", "/api/paper/{task}"): list(GenerationMode),
     ("GET", "/api/traces"): [GenerationMode.POSITIVE],
+    ("GET", "/api/folder"): [GenerationMode.POSITIVE],
     ("GET", "/api/traces/{name}"): list(GenerationMode),
 }
 

@@ -1,6 +1,7 @@
 """The training view with a few runs, and with six hundred."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -120,6 +121,18 @@ def test_a_run_is_deleted_if_one_means_it(page: Page, folder: Path) -> None:
     expect(page.locator("#training-message")).to_have_text("copy-2 is deleted.")
 
 
+def test_a_run_that_is_gone_already_is_no_error(page: Page, folder: Path) -> None:
+    def answer(dialog: object) -> None:
+        shutil.rmtree(folder / "copy-2")
+        dialog.accept()  # type: ignore[attr-defined]
+
+    page.once("dialog", answer)
+    page.get_by_role("button", name="Delete copy-2").click()
+    expect(page.locator("#training-message")).to_have_text("copy-2 was gone already.")
+    expect(page.locator("#training-trouble")).to_be_empty()
+    expect(page.locator("tr[data-run=copy-2]")).to_have_count(0)
+
+
 def test_a_run_that_goes_on_says_how_long(page: Page, folder: Path) -> None:
     run = Run(folder / "copy-1")
     with run.locked(), run.metrics.open("a") as metrics:
@@ -131,6 +144,18 @@ def test_a_run_that_goes_on_says_how_long(page: Page, folder: Path) -> None:
         expect(row.get_by_role("button")).to_have_count(0)  # whoever trains it stops it
     expect(row).not_to_contain_text("1 min 40 s")
     expect(page.get_by_role("button", name="Resume copy-1", exact=True)).to_be_visible()
+
+
+def test_while_starts_are_tried_the_time_left_is_a_bound(page: Page, folder: Path) -> None:
+    trials = {"starts": 3, "trial_sequences": 100, "sequences": 500, "enough_bits": 0.1}
+    run = make_run(folder / "tried", **{f"training__{name}": n for name, n in trials.items()})
+    row = page.locator("tr[data-run=tried]")
+    with run.locked(), run.metrics.open("a") as metrics:
+        for sequences, start, said in ((100, 1, "at most 10 min"), (250, 2, "5 min 50 s")):
+            line = {"sequences": sequences, "bits": 1, "sequences_per_second": 1.0, "start": start}
+            metrics.write(json.dumps(line) + "\n")
+            metrics.flush()
+            expect(row.locator(".left")).to_have_text(re.compile(f"^{said}"))
 
 
 def test_a_stopped_run_is_resumed_and_stopped_again(page: Page, folder: Path) -> None:
@@ -178,6 +203,15 @@ def test_a_refusal_is_in_sight_and_goes_away(page: Page) -> None:
     expect(trouble).to_have_text("")
 
 
+def test_the_address_names_the_task_that_is_shown(page: Page) -> None:
+    page.evaluate("location.hash = '#training/constructor'")
+    expect(page).to_have_url(re.compile("#training/copy$"))
+    page.get_by_label("Task").first.select_option("ngrams")
+    expect(page).to_have_url(re.compile("#training/ngrams$"))
+    page.go_back()
+    expect(page.locator("#curves-title")).to_have_text("Learning curves: copy")
+
+
 def test_the_chart_is_walked_with_the_keys(page: Page) -> None:
     page.get_by_label("Find").fill("copy-2")
     eventually(lambda: lines(page) == ["copy-2"])
@@ -219,6 +253,8 @@ def test_a_folder_that_is_not_shown_whole_says_so(page: Page, folder: Path) -> N
     for number in range(20_000):
         (folder / f"notes-{number}").touch()
     expect(rest).to_contain_text("The folder is too large to be listed whole")
+    page.get_by_role("link", name="Play", exact=True).click()
+    expect(page.locator("#more-networks")).to_be_visible()
 
 
 def test_six_hundred_runs_leave_the_form_in_sight(page: Page, folder: Path) -> None:

@@ -83,6 +83,25 @@ def test_a_run_that_cannot_be_had_says_why(tmp_path: Path) -> None:
         assert "Not a directory" in lost["reason"]
         assert client.get("/api/runs/lost/curve").json()["state"] == "failed"
         assert client.post("/api/runs/lost/stop", json={}).status_code == 409
+        (tmp_path / "file").unlink()
+        assert client.post("/api/runs/lost/resume", json={}).status_code == 200
+        until((tmp_path / "file" / "lost" / "config.json").exists)
+
+
+def test_a_run_that_never_began_can_be_taken_off_the_list(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with TestClient(create_app(tmp_path / "file"), base_url=HOST) as client:
+        client.post("/api/runs", json={"task": "copy", "name": "lost"})
+        until(lambda: states(client) == {"lost": "failed"})
+        assert client.post("/api/runs/lost/delete", json={}).json()["was_there"]
+        assert states(client) == {}
+
+
+def test_a_run_that_somebody_else_deleted_is_gone(client: TestClient, folder: Path) -> None:
+    assert "copying" in states(client)
+    shutil.rmtree(folder / "copying")
+    answer = client.post("/api/runs/copying/delete", json={})
+    assert answer.json() == {"name": "copying", "was_there": False}
 
 
 def test_a_run_that_is_stopped_at_once_keeps_a_checkpoint_and_goes_on_from_it(
@@ -102,7 +121,7 @@ def test_a_run_that_is_stopped_at_once_keeps_a_checkpoint_and_goes_on_from_it(
         assert client.post("/api/runs/short/delete", json={}).status_code == 409
         client.post("/api/runs/short/stop", json={})
         until(lambda: states(client) == {"short": "stopped"})
-        assert client.post("/api/runs/short/delete", json={}).json() == {"name": "short"}
+        assert client.post("/api/runs/short/delete", json={}).json()["was_there"]
         assert states(client) == {}
         assert list(tmp_path.iterdir()) == []
 
@@ -176,8 +195,8 @@ def test_a_run_that_takes_long_to_remove_is_gone_at_once(
 
     monkeypatch.setattr("ntm.studio.runs._TIME_TO_REMOVE", 0.01)
     monkeypatch.setattr(shutil, "rmtree", remove)
-    assert client.post("/api/runs/copying/delete", json={}).json() == {"name": "copying"}
-    assert client.post("/api/runs/copying/delete", json={}).status_code == 404
+    deleted = [client.post("/api/runs/copying/delete", json={}).json() for _ in range(2)]
+    assert deleted == [{"name": "copying", "was_there": there} for there in (True, False)]
     assert states(client) == {"baseline": "stopped"}
     may_go_on.set()
     until(lambda: [path.name for path in folder.iterdir()] == ["baseline"])

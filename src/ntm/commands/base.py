@@ -7,6 +7,7 @@ import math
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ntm.common.fields import as_text
@@ -29,6 +30,20 @@ def reading_arguments() -> Iterator[None]:
         yield
     except (TypeError, ValueError) as error:
         raise WrongCallError(str(error)) from error
+
+
+def add_code(parser: argparse.ArgumentParser, what: str) -> None:
+    """The option --code; `load_code` imports what it names."""
+    text = f"Python file with a task or a model of yours, {what}"
+    parser.add_argument("--code", type=Path, action="append", default=[], metavar="FILE", help=text)
+
+
+def load_code(options: argparse.Namespace) -> None:
+    """Import the files that --code names."""
+    from ntm.common.registry import load_file
+
+    for file in options.code:
+        load_file(file)
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from ntm.commands.base import WrongCallError, reading_arguments, with_extra
+from ntm.commands.base import WrongCallError, add_code, load_code, reading_arguments, with_extra
 
 HELP = "Open a page to draw problems and watch training on"
 
@@ -15,8 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("folder", type=Path, nargs="?", metavar="DIR", help=text)
     add("--host", default="127.0.0.1", help="address to listen on (default: this machine alone)")
     add("--port", type=_port, default=8765, help="port to listen on (default: 8765); 0 takes any")
-    text = "Python file with a task or a model of yours, whose runs the studio may then show"
-    add("--code", type=Path, action="append", default=[], metavar="FILE", help=text)
+    add_code(parser, "whose runs the studio may then show and start")
     add("--no-browser", action="store_true", help="print the address and open nothing")
 
 
@@ -28,7 +27,6 @@ def _port(text: str) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Serve the studio until it is interrupted."""
-    from ntm.common.registry import load_file
     from ntm.runs import FolderError, Run
     from ntm.runs.folder import require_folder
 
@@ -42,8 +40,7 @@ def run(options: argparse.Namespace) -> int:
     if Run.exists(folder) and not view:
         raise FolderError(f"{folder} is a run itself; give the folder that it is in.")
     with reading_arguments():
-        for file in options.code:
-            load_file(file)
+        load_code(options)
     serving = with_extra("ntm.studio.serving", "The studio needs more", "studio")
     serving.serve(folder, options.host, options.port, not options.no_browser, view)
     return 0

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ntm.commands.base import print_table, reading_arguments
+from ntm.commands.base import add_code, load_code, print_table, reading_arguments
 from ntm.commands.names import model_names, task_names
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--engine", help="auto, native or reference (default: auto)")
     add("--run", type=Path, metavar="DIR", help="run folder (default: runs/TASK-MODEL-SEED)")
     add("--resume", action="store_true", help="continue from the run folder's checkpoint")
+    add_code(parser, "which then goes by its name")
     add("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", help="any other setting")
     add("--settings", action="store_true", help="list all settings of task and model, and stop")
 
@@ -44,6 +45,7 @@ def run(options: argparse.Namespace) -> int:
     from ntm.training.parallel import check_shares, leads
 
     with reading_arguments():
+        load_code(options)
         settings, folder = requested(options)
         check_shares(settings.training.batch_size)
     if options.settings:

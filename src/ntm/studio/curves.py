@@ -25,13 +25,15 @@ class Curve:
     """The points of one metrics.jsonl. What was read once is not read again.
 
     generation: grows whenever the file is replaced, as by a run that resumes; then the points
-    start again. speed: sequences per second, as last reported.
+    start again. speed: sequences per second, as last reported. starts: how many initialisations
+    were tried so far, 0 for a run without trials.
     """
 
     def __init__(self) -> None:
         self.points = []
         self.generation = 0
         self.speed: float | None = None
+        self.starts = 0
         self._file: tuple[int, int] | None = None
         self._offset = 0
         self._lock = threading.Lock()
@@ -58,7 +60,7 @@ class Curve:
             identity = (found.st_dev, found.st_ino)
             if identity != self._file or found.st_size < self._offset:
                 self.points, self._offset, self._file = [], 0, identity
-                self.speed, self.generation = None, self.generation + 1
+                self.speed, self.starts, self.generation = None, 0, self.generation + 1
             file.seek(self._offset)
             read = file.read(_LONGEST_READ)
             whole, newline, _ = read.rpartition(b"\n")
@@ -78,11 +80,11 @@ class Curve:
 
     def _add(self, line: bytes) -> None:
         """Add the point of a line of metrics; a line that has none, or goes back, adds nothing."""
-        point, speed = _reported(line)
+        point, speed, start = _reported(line)
         if point is not None and point[0] > self.last[0]:
             self._sequences.append(point[0])
             self._bits.append(point[1])
-            self.speed = speed
+            self.speed, self.starts = speed, max(self.starts, start)
             if len(self._bits) > _MOST_KEPT:
                 self.points = thinned(self.points, 0, _MOST_KEPT // 2)
 
@@ -133,16 +135,16 @@ def smoothed(points: list[Point], floor: float) -> list[Point]:
     ]
 
 
-def _reported(line: bytes) -> tuple[Point | None, float | None]:
-    """The point of a line of metrics, and the speed at that time."""
+def _reported(line: bytes) -> tuple[Point | None, float | None, int]:
+    """The point of a line of metrics, the speed at that time, and the start that is trained."""
     try:
         values = json.loads(line)
         sequences, bits = int(values["sequences"]), float(values["bits"])
-        speed = _speed(values.get("sequences_per_second"))
+        speed, start = _speed(values.get("sequences_per_second")), int(values.get("start", 0))
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
-        return None, None
+        return None, None, 0
     usable = sequences <= _MOST_SEQUENCES and math.isfinite(bits)
-    return ((sequences, bits) if usable else None), speed
+    return ((sequences, bits) if usable else None), speed, start
 
 
 def _speed(value: Any) -> float | None:

@@ -46,11 +46,11 @@ class RunsFolder:
         names, self.is_whole = self._entries(_looks_like_run)
         return names
 
-    def files(self, suffix: str) -> list[str]:
-        """The names of the plain files that end in this; links do not count."""
+    def files(self, suffix: str) -> tuple[list[str], bool]:
+        """The names of plain files that end in this, without links; and whether these are all."""
         return self._entries(
             lambda entry: entry.name.endswith(suffix) and entry.is_file(follow_symlinks=False)
-        )[0]
+        )
 
     def _entries(self, wanted: Callable[[os.DirEntry[str]], bool]) -> tuple[list[str], bool]:
         """The names of what is wanted, in order, and whether these are all."""
@@ -82,6 +82,8 @@ class RunsFolder:
     def file(self, name: str, file: str) -> Path | None:
         """A file of a run, if it is plain and readable and no link leads out of the folder."""
         path = self.path / name / file
+        if _is_plain(path):
+            return path
         try:
             real = path.resolve(strict=True)
             inside = real.is_relative_to(self.path.resolve(strict=True))
@@ -140,6 +142,18 @@ def _require_known_code(sections: dict[str, Any], run: str) -> None:
                 f"that a folder names. If it is yours, start the studio with --code FILE, or "
                 f"install a package that brings it (entry points ntm.tasks, ntm.families)."
             )
+
+
+def _is_plain(path: Path) -> bool:
+    """Whether a file of a folder can be read, and no link is on the way to it.
+
+    Most are so, and to follow links takes ten times as long: there may be thousands of runs.
+    """
+    try:
+        kinds = (os.lstat(path.parent).st_mode, os.lstat(path).st_mode)
+        return stat.S_ISDIR(kinds[0]) and stat.S_ISREG(kinds[1]) and os.access(path, os.R_OK)
+    except OSError:
+        return False
 
 
 def is_name(text: str) -> bool:

@@ -107,6 +107,10 @@ def saved(traces: SavedTraces, workers: Workers, readers: Workers) -> APIRouter:
     async def list_traces() -> Any:
         return await readers.run(traces.names)
 
+    @router.get("/folder", response_model=schemas.FolderAnswer, responses=_ASKED)
+    async def folder() -> Any:
+        return {"whole": await readers.run(traces.is_whole)}
+
     @router.get("/traces/{name}", response_model=schemas.TraceDocument, responses=_NAMED)
     async def trace(name: schemas.NamePath) -> Response:
         return await workers.run(lambda: _json(traces.document(name)))
@@ -164,10 +168,9 @@ def train(runs: Runs) -> APIRouter:
         runs.resume(name, request.sequences)
         return {"name": name}
 
-    @router.post("/runs/{name}/delete", response_model=schemas.RunName, responses=_ORDERED)
+    @router.post("/runs/{name}/delete", response_model=schemas.Deleted, responses=_ORDERED)
     def delete(name: schemas.NamePath) -> Any:
-        runs.delete(name)
-        return {"name": name}
+        return {"name": name, "was_there": runs.delete(name)}
 
     return router
 

@@ -10,10 +10,10 @@ from secrets import token_hex
 from time import monotonic
 from typing import Any
 
-from ntm.runs import Run, RunError
+from ntm.runs import Run, RunError, TrainingSettings
 from ntm.studio.curves import Curve
 from ntm.studio.errors import RefusedError
-from ntm.studio.folder import RunsFolder
+from ntm.studio.folder import RunsFolder, is_name
 from ntm.studio.schemas import RunListed, State
 from ntm.studio.trainings import Order, Training, Trainings
 
@@ -32,6 +32,7 @@ class Runs:
         self._folder = folder
         self._trainings = Trainings(max_trainings)
         self._curves: dict[str, Curve] = {}
+        self._deleted: set[str] = set()
         self._next = 0  # the run that is read first
 
     def listing(self) -> dict[str, Any]:
@@ -63,6 +64,10 @@ class Runs:
     def start(self, order: Order, name: str | None = None) -> str:
         """Begin a run; returns its name."""
         name = name or f"{order.task}-{order.model}-{order.seed}"
+        if not is_name(name):  # a task of somebody's own may be called anything
+            raise RefusedError(
+                422, f"{name} cannot be a run's name; give one of letters, digits, dots and dashes."
+            )
         if self._folder.is_taken(name):
             raise RefusedError(
                 409, f"The folder has a run called {name} already; choose another name or seed."
@@ -83,33 +88,52 @@ class Runs:
 
     def resume(self, name: str, sequences: int | None) -> None:
         """Resume a run that was stopped, or train a finished one for longer."""
+        before = self._trainings.find(name)
+        if before is not None and name not in self._folder.names():  # it never came to begin
+            self._trainings.start(name, before.order, self._folder.path / name)
+            return
         run = self._folder.run(name)
         self._update(name)
-        described, chosen = self._described(name, run), run.settings.training
-        if described.state == "running":
+        if self._described(name, run).state == "running":
             raise RefusedError(409, f"{name} is being trained already.")
         if self._folder.is_link(name):
             raise RefusedError(409, f"{name} is a link to a run; resume it where it is.")
-        total, seen = sequences or chosen.sequences, described.sequences
-        if seen >= total:
-            raise RefusedError(409, f"{name} has seen {seen:,} sequences; give more than that.")
-        order = Order(*run.settings.network, chosen.seed, total, resume=True)
+        chosen = run.settings.training
+        kept = _kept_sequences(name, chosen, self._curve(name), sequences)
+        order = Order(*run.settings.network, chosen.seed, kept, resume=True)
         self._trainings.start(name, order, self._folder.path / name)
 
-    def delete(self, name: str) -> None:
-        """Remove the folder of a run that no process trains."""
-        if name not in self._folder.names():
-            raise RefusedError(404, "There is no run of that name in the folder.")
-        if self._folder.is_link(name):
-            raise RefusedError(409, f"{name} is a link to a run; remove it by hand.")
+    def delete(self, name: str) -> bool:
+        """Remove the folder of a run that no process trains; whether it was still there."""
         training = self._trainings.find(name)
         if training is not None and training.running:
             raise RefusedError(409, f"{name} is being trained; stop it first.")
+        there = name in self._folder.names()
+        # A run that could not begin has no folder; the answer to an earlier request may be lost.
+        if not there and training is None and name not in self._deleted | self._curves.keys():
+            raise RefusedError(404, "There is no run of that name in the folder.")
+        if there:
+            self._remove(name)
+        self._trainings.forget(name)
+        self._curves.pop(name, None)
+        self._deleted.add(name)
+        return there or training is not None
+
+    def close(self) -> None:
+        """End what was started here."""
+        self._trainings.close()
+
+    def _remove(self, name: str) -> None:
+        """Take a run out of the folder; its files may be removed after this."""
+        if self._folder.is_link(name):
+            raise RefusedError(409, f"{name} is a link to a run; remove it by hand.")
         remover = ThreadPoolExecutor(1)
         try:
             remover.submit(_remove, self._folder.path / name).result(_TIME_TO_REMOVE)
         except TimeoutError:
             pass  # it is gone from the folder, and its files are still being removed
+        except FileNotFoundError:
+            pass  # somebody else was faster
         except BlockingIOError as error:
             sentence = f"{name} is being trained by another process; stop it there."
             raise RefusedError(409, sentence) from error
@@ -117,12 +141,6 @@ class Runs:
             raise RefusedError(409, f"{name} cannot be removed: {error.strerror}.") from error
         finally:
             remover.shutdown(wait=False)
-        self._trainings.forget(name)
-        self._curves.pop(name, None)
-
-    def close(self) -> None:
-        """End what was started here."""
-        self._trainings.close()
 
     def _curve(self, name: str) -> Curve:
         """What a run has reported, as far as it was read."""
@@ -149,7 +167,7 @@ class Runs:
         curve, training = self._curve(name), self._trainings.find(name)
         sequences, bits = curve.last
         settings = run.settings
-        total = settings.training.sequences
+        total, at_most = planned_sequences(settings.training, curve)
         running = training is not None and training.running
         failure = training.failure if training else None
         state: State
@@ -167,9 +185,33 @@ class Runs:
             sequences=sequences,
             bits=bits,
             total=total,
+            at_most=at_most,
             can_stop=running,
             speed=curve.speed if state == "running" else None,
         )
+
+
+def planned_sequences(chosen: TrainingSettings, curve: Curve) -> tuple[int, bool]:
+    """Sequences at the end of a run, over all its starts, and whether there may be fewer."""
+    tried, (seen, _) = min(curve.starts, chosen.starts), curve.last
+    if not chosen.has_trials or (seen and not tried):
+        return chosen.sequences, False
+    # Every trial ends with a report; one that names an earlier start comes after the last trial.
+    decided = tried == chosen.starts or seen > tried * chosen.trial_length
+    others = (tried if decided else chosen.starts) - 1
+    at_most = not decided and chosen.enough_bits > 0
+    return chosen.sequences + others * chosen.trial_length, at_most
+
+
+def _kept_sequences(name: str, chosen: TrainingSettings, curve: Curve, total: int | None) -> int:
+    """What `ntm train` is told: the sequences of the start that is kept, without the others'."""
+    planned, seen = planned_sequences(chosen, curve)[0], curve.last[0]
+    total, others = total or planned, planned - chosen.sequences
+    if seen >= total:
+        raise RefusedError(409, f"{name} has seen {seen:,} sequences; give more than that.")
+    if others >= total:
+        raise RefusedError(409, f"The trials of {name} take {others:,}; give more than that.")
+    return total - others
 
 
 def _begun(name: str, training: Training) -> RunListed:

@@ -19,7 +19,12 @@ class SavedTraces:
 
     def names(self) -> list[str]:
         """The files there are, whether they hold a trace or not."""
-        return self._folder.files(".npz")
+        return self._folder.files(".npz")[0]
+
+    def is_whole(self) -> bool:
+        """Whether the lists of runs and of saved traces have all that is in the folder."""
+        self._folder.names()
+        return self._folder.is_whole and self._folder.files(".npz")[1]
 
     def document(self, name: str) -> Document:
         """What one of them shows."""

@@ -92,7 +92,7 @@ class RunRequest(Request):
 
 
 class ResumeRequest(Request):
-    """A run to resume, up to so many sequences; by default as many as it was started with."""
+    """A run to resume, up to so many sequences altogether; by default those it was started with."""
 
     sequences: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
 
@@ -166,7 +166,7 @@ class TraceDocument(BaseModel):
 
 
 class RunListed(BaseModel):
-    """A run of the folder."""
+    """A run of the folder. The total is `at_most` so many while several starts are on trial."""
 
     name: str
     state: State
@@ -177,6 +177,7 @@ class RunListed(BaseModel):
     sequences: int = 0
     bits: float | None = None
     total: int | None = None
+    at_most: bool = False
     can_stop: bool = False
     speed: float | None = None
 
@@ -185,6 +186,12 @@ class RunsAnswer(BaseModel):
     """The runs of the folder; of a very large one, some."""
 
     runs: list[RunListed]
+    whole: bool
+
+
+class FolderAnswer(BaseModel):
+    """Whether all runs and saved traces of the folder are listed; of a very large one, some are."""
+
     whole: bool
 
 
@@ -202,6 +209,7 @@ class CurveAnswer(Curve):
     reason: str | None
     sequences: int
     total: int | None
+    at_most: bool
     can_stop: bool
 
 
@@ -209,3 +217,9 @@ class RunName(BaseModel):
     """The name of a run."""
 
     name: str
+
+
+class Deleted(RunName):
+    """A run that is not in the folder any more, and whether this request took it out."""
+
+    was_there: bool

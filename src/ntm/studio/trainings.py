@@ -12,7 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from ntm.common.registry import source_of
+from ntm.models import MODELS
 from ntm.studio.errors import RefusedError
+from ntm.tasks import TASKS
 
 _SECONDS_TO_STOP = 20
 
@@ -29,13 +32,21 @@ class Order:
 
     def command(self, folder: Path) -> list[str]:
         """The `ntm train` that makes it, as a list of arguments: no shell ever sees them."""
-        new = [self.task, "--model", self.model, "--seed", str(self.seed), "--starts", "1"]
         return [
             *(sys.executable, "-m", "ntm", "train"),
-            *(["--resume"] if self.resume else new),
+            *(["--resume"] if self.resume else self._network),
             *("--sequences", str(self.sequences)),
             *("--run", str(folder)),
         ]
+
+    @property
+    def _network(self) -> list[str]:
+        """What a new run trains. A name that a file brings is known only to who loads the file."""
+        sources = (source_of(TASKS[self.task]), source_of(MODELS[self.model]))
+        files = dict.fromkeys(file for file in sources if file and file.endswith(".py"))
+        code = [argument for file in files for argument in ("--code", file)]
+        chosen = ["--model", self.model, "--seed", str(self.seed), "--starts", "1"]
+        return [self.task, *chosen, *code]
 
 
 @dataclass

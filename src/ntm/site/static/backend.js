@@ -61,6 +61,10 @@ export class Backend {
     return [];
   }
 
+  isWhole() {
+    return true;
+  }
+
   /** Have a network of the person's own in the list, first. */
   async add(network, tensors) {
     this.#added = [network, ...this.#added.filter(({ id }) => id !== network.id)];

@@ -4,6 +4,7 @@
  * What the play view asks for. The site without a server has the same, made of files and a worker.
  *
  *     guide(), networks(), traces(), savedTrace(name)
+ *     isWhole()                            whether these lists have all that there is
  *     example(network, sizes, seed)        a random problem
  *     trace(request, signal)               what a network does with a problem
  *     file(request, view)                  the same as a page of its own, a Blob
@@ -13,6 +14,7 @@ export const studio = {
   guide: () => getJson("guide"),
   networks: () => getJson("networks"),
   traces: () => getJson("traces"),
+  isWhole: () => getJson("folder").then(({ whole }) => whole),
   savedTrace: (name) => getJson(`traces/${encodeURIComponent(name)}`),
   example: (network, sizes, seed) =>
     postJson("example", { network, seed, ...sizes }).then((answer) => answer.problem),

@@ -107,7 +107,7 @@ function makeLink(link, trace, stage) {
 
 function headingOf({ field, title, symbol }, parameter, tip) {
   const named = make("span", { class: "parameter" }, make("i", {}, symbol), " ", parameter);
-  return make("div", { class: "link-title" }, makeSymbol(field, title, tip), named);
+  return make("div", { class: "link-title" }, makeSymbol(field, title, tip, named), named);
 }
 
 function placeInWords(verb, weighting) {

@@ -60,8 +60,11 @@ const EQUATIONS = {
   },
 };
 
-/** A button with text and symbol that shows its equation while it is pointed at or has the focus. */
-export function makeSymbol(name, text, tip) {
+/**
+ * A button with text and symbol that shows its equation while it is pointed at or has the focus.
+ * `part`, if there is one, is a parameter of the same equation, and shows it when pointed at.
+ */
+export function makeSymbol(name, text, tip, part = null) {
   const { number, symbol, words } = EQUATIONS[name];
   const button = make("button", {
     type: "button", class: "symbol", "aria-label": `${text}. Equation ${number}, ${words}`,
@@ -73,6 +76,8 @@ export function makeSymbol(name, text, tip) {
   };
   for (const event of ["pointerenter", "focus", "click"]) button.addEventListener(event, show);
   for (const event of ["pointerleave", "blur"]) button.addEventListener(event, tip.hide);
+  part?.addEventListener("pointerenter", show);
+  part?.addEventListener("pointerleave", tip.hide);
   button.addEventListener("keydown", ({ key }) => key === "Escape" && tip.hide());
   return button;
 }

@@ -15,16 +15,17 @@ export function fittingCell(room, count, largest) {
 
 /**
  * Draw a map of rows x columns. `colourAt(row, column)` gives a colour as `colourScale` does, or 0
- * for an empty cell; `cell` is { width, height } in screen pixels; `below` are CSS pixels left
- * free under the map for marks. Returns the drawing context, in screen pixels.
+ * for an empty cell; `cell` is { width, height } in screen pixels, the height of many rows perhaps
+ * less than one; `below` are CSS pixels left free under the map for marks. Returns the drawing
+ * context, in screen pixels.
  */
 export function drawMap(canvas, rows, columns, colourAt, cell, below = 0) {
   const ratio = pixelRatio();
-  sizeCanvas(canvas, columns * cell.width, rows * cell.height + Math.round(below * ratio));
+  const [width, height] = [columns * cell.width, Math.round(rows * cell.height)];
+  sizeCanvas(canvas, width, height + Math.round(below * ratio));
   const context = canvas.getContext("2d");
-  context.imageSmoothingEnabled = false;
+  context.imageSmoothingEnabled = cell.height < 1; // else every other row would be left out
   fillSmall(rows, columns, colourAt);
-  const [width, height] = [columns * cell.width, rows * cell.height];
   context.drawImage(small, 0, 0, columns, rows, 0, 0, width, height);
   separate(context, rows, columns, cell);
   return context;

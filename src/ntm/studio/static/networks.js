@@ -1,6 +1,7 @@
 /** What the listing says of a network, as the play view needs it. */
 
 import { formatNumber } from "./arrays.js";
+import { make } from "./dom.js";
 import { wholeNumber } from "./route.js";
 
 /** The sizes that a first problem has. */
@@ -22,4 +23,13 @@ export function describeNetwork({ model, sequences, bits, memory_locations: loca
   else if (sequences) parts.push(`trained on ${sequences.toLocaleString("en")} sequences`);
   if (bits !== null) parts.push(`${formatNumber(bits)} bits per sequence`);
   return `${parts.join(", ")}.`;
+}
+
+/** Fill a <select> with networks, those of a task together, and saved traces: { id, title } each. */
+export function listNetworks(select, networks, saved) {
+  const groups = Map.groupBy(networks, (network) => network.task);
+  if (saved.length) groups.set("saved traces", saved);
+  const option = ({ id, title }) => make("option", { value: id }, title);
+  const group = ([label, found]) => make("optgroup", { label }, ...found.map(option));
+  select.replaceChildren(...[...groups].map(group));
 }

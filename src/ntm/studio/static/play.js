@@ -4,7 +4,7 @@ import { download } from "./api.js";
 import { make, makeMenu } from "./dom.js";
 import { mountDrawing } from "./drawing.js";
 import { lessonOf } from "./lessons.js";
-import { defaultsOf, describeNetwork, memoryOf } from "./networks.js";
+import { defaultsOf, describeNetwork, listNetworks, memoryOf } from "./networks.js";
 import { Sketch, complaintAbout, isSameForm, problemFromTexts, problemToTexts, sizeOf } from "./problems.js";
 import { viewIn, wholeNumber, writeRoute } from "./route.js";
 import { makeSize } from "./sizes.js";
@@ -42,7 +42,7 @@ class Play {
     this.guide = guide;
     this.backend = backend;
     this.parts = Object.fromEntries(
-      ["play", "network", "network-note", "sizes", "drawing", "drawing-hint", "play-message",
+      ["play", "network", "network-note", "more-networks", "sizes", "drawing", "drawing-hint", "play-message",
         "play-lesson", "play-result", "viewer", "undo", "redo", "random", "clear", "run",
         "share", "copy-link", "save-file", "shared"]
         .map((id) => [id, document.getElementById(id)]),
@@ -115,26 +115,20 @@ class Play {
     clearTimeout(this.timers.run);
     this.running?.abort();
     this.setStale(true);
-    const [networks, saved] = await Promise.all([this.backend.networks(), this.backend.traces()]);
+    const { backend, parts } = this;
+    const [networks, saved, isWhole] =
+      await Promise.all([backend.networks(), backend.traces(), backend.isWhole()]);
     if (turn !== this.turn) return;
     this.networks = networks;
     this.saved = saved.map((name) => `${SAVED}${name}`);
-    this.listNetworks();
+    listNetworks(parts.network, networks, saved.map((title) => ({ id: `${SAVED}${title}`, title })));
+    parts["more-networks"].hidden = isWhole;
     const known = [...networks.map((network) => network.id), ...this.saved];
     const wanted = [route.id, this.shown, known[0]].find((id) => known.includes(id));
     this.parts.network.value = wanted;
     if (wanted.startsWith(SAVED)) await this.openSaved(wanted);
     else await this.openNetwork(wanted, route);
     if (route.id && route.id !== wanted) this.say(this.backend.missing(route.id));
-  }
-
-  listNetworks() {
-    const groups = Map.groupBy(this.networks, (network) => network.task);
-    const option = ({ id, title }) => make("option", { value: id }, title);
-    const group = ([label, found]) => make("optgroup", { label }, ...found.map(option));
-    const saved = this.saved.map((id) => ({ id, title: id.slice(SAVED.length) }));
-    if (saved.length) groups.set("saved traces", saved);
-    this.parts.network.replaceChildren(...[...groups].map(group));
   }
 
   async openSaved(id) {
@@ -278,7 +272,9 @@ class Play {
   /** The new trace takes the place of the old one, at the same step, head and locations. */
   showTrace(trace, view = null) {
     const place = this.parts.viewer;
-    const last = { ...this.viewer?.view, ...view };
+    // A head that an address names is one of this network's.
+    const named = view?.head === undefined ? {} : { heads: null };
+    const last = { ...this.viewer?.view, ...named, ...view };
     // The page must not become shorter in between, or the browser scrolls.
     place.style.minHeight = `${place.offsetHeight}px`;
     this.viewer?.destroy();

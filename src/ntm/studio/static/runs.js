@@ -78,7 +78,8 @@ function updateRow(row, run, shown) {
   put(row.state, run.state);
   put(row.reason, run.reason ?? "");
   row.below.hidden = !run.reason;
-  put(row.left, seconds === null ? "" : `${durationInWords(seconds)} left, ${speed}`);
+  const most = run.at_most ? "at most " : ""; // as long as starts are on trial
+  put(row.left, seconds === null ? "" : `${most}${durationInWords(seconds)} left, ${speed}`);
   row.progress.hidden = !going || !run.total;
   row.progress.value = run.total ? run.sequences / run.total : 0;
   put(row.seen, run.sequences.toLocaleString("en"));

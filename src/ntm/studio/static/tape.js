@@ -203,8 +203,11 @@ function makeVector({ name, array, ramp, blank }, stage, strip) {
   const element = make("figure", { class: name }, make("figcaption", {}, caption), canvas);
   const width = Math.round((isOfMemory ? VECTOR_WIDTH : BITS_WIDTH) * pixelRatio());
   const rows = () => array().shape[1];
-  // Vectors of bits are as tall as the tape, whatever their number of rows.
-  const height = () => Math.floor((strip.cell.height * strip.rows) / rows());
+  // Vectors of bits are as tall as the tape, whatever their number of rows: many share a pixel.
+  const height = () => {
+    const fitting = (strip.cell.height * strip.rows) / rows();
+    return fitting < 1 ? fitting : Math.floor(fitting);
+  };
   let scale;
 
   function layout() {

@@ -147,9 +147,16 @@ class Training {
     this.rest.textContent = "The folder is too large to be listed whole; here are " +
       `${runs.length.toLocaleString("en")} runs. Move some to another folder to see the others.`;
     this.showTasks();
+    this.remember();
     this.showRuns();
     await this.fetchCurves(asked);
     if (asked === this.asked) this.draw();
+  }
+
+  /** Keep the address true: it may name no task, or none that there is, or a run was started. */
+  remember() {
+    const address = writeRoute({ view: "training", id: this.task });
+    if (!this.view.hidden && location.hash !== address) history.replaceState(null, "", address);
   }
 
   get runsOfTask() {
@@ -237,9 +244,9 @@ class Training {
   /** Have the server do something with a run, and say so. */
   command(name, action, outcome, order = {}) {
     const ordered = async () => {
-      await postJson(`runs/${encodeURIComponent(name)}/${action}`, order);
+      const answer = await postJson(`runs/${encodeURIComponent(name)}/${action}`, order);
       if (action === "delete") this.rows.delete(name);
-      this.say(`${name} ${outcome}.`);
+      this.say(`${name} ${answer.was_there === false ? "was gone already" : outcome}.`);
       await this.update();
     };
     return this.attempt(ordered());

@@ -25,7 +25,8 @@ let viewersMade = 0;
 
 /**
  * Draw a trace document into an element. `options.view` is the `view` of another viewer, whose
- * step, head, locations, open table and playing are taken over as far as they exist here.
+ * step, head, locations, open table and playing are taken over as far as they exist here. Another
+ * number of heads means another network, whose heads do other things.
  * `options.onMove()` is called when somebody goes to another step or head, not while it plays.
  */
 export function mountViewer(element, source, options = {}) {
@@ -73,9 +74,11 @@ export function mountViewer(element, source, options = {}) {
 
 /** What the viewer shows of the trace. The only state there is, apart from playing. */
 function startingView(trace, earlier) {
+  const count = trace.heads.length;
+  const isSame = (earlier?.heads ?? count) === count;
   const view = {
     step: 0, zoomed: true, fixed: false, tableOpen: false, playing: false, speed: null,
-    ...usualHeads(trace), ...earlier,
+    ...usualHeads(trace), ...earlier, ...(isSame ? {} : usualHeads(trace)), heads: count,
   };
   view.step = Math.min(view.step, trace.steps - 1);
   if (view.head >= trace.heads.length) view.head = usualHeads(trace).head;
