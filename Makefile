@@ -97,7 +97,8 @@ test-aarch64: .venv/with-dev ## Compare the kernels' numbers on an emulated ARM 
 
 docs: .venv/with-docs ## Build the pages into build/docs, browser edition included
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs --quiet build --strict
-	@echo "file://$(abspath build/docs/index.html)"
+	@echo "The pages are in build/docs. A web server shows them, on http://localhost:8000:"
+	@echo "    python3 -m http.server --directory build/docs"
 
 # Wheels are made from the source archive, which so shows that it is complete. zig compiles them, since
 # it can link to a glibc as old as torch's and brings a C++ library; of what tells processors apart, which

@@ -63,7 +63,8 @@ def on_post_build(config: MkDocsConfig) -> None:
     """Put the browser edition beside the pages."""
     if has_browser_edition():
         out = Path(config.site_dir, BROWSER_EDITION)
-        subprocess.run([sys.executable, "-m", "ntm", "site", "--out", str(out)], check=True)
+        command = [sys.executable, "-m", "ntm", "site", "--out", str(out)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
 def first_page() -> str:

@@ -110,9 +110,13 @@ def test_an_existing_run_is_refused_and_can_be_made_longer(tmp_path: Path) -> No
     assert Run(folder).settings.training.sequences == 80
     again = ntm("train", "--run", folder, "--resume")
     assert again.returncode == 0, again.stderr
-    last = again.stdout.splitlines()[-1]
-    assert last.startswith("Finished already after 80 sequences")
-    assert last.endswith("or train for longer: --resume --sequences 160")
+    (only,) = again.stdout.splitlines()
+    assert only.startswith("Finished already after 80 sequences")
+    assert only.endswith("or train for longer: --resume --sequences 160")
+    shorter = ntm("train", "--run", folder, "--resume", "--sequences", 40)
+    assert shorter.returncode == 2
+    assert "has been trained on 80 sequences already; ask for more" in shorter.stderr
+    assert Run(folder).settings.training.sequences == 80
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

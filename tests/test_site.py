@@ -55,7 +55,7 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     first = (tmp_path / "index.html").read_text()
-    assert "See it in a minute" in first
+    assert "See it work" in first
     assert '<iframe src="try/index.html"' in first
     assert (tmp_path / "try" / "index.html").exists()
     assert "(time, batch, input_size)" in (tmp_path / "api" / "ntm" / "index.html").read_text()

@@ -30,15 +30,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = _exit_code(error)
         if code is None:
             raise
-        return complain(str(error), code)
+        return complain(_sentence(error), code)
 
 
 def _exit_code(error: Exception) -> int | None:
     """The exit code of a failure that its message explains; None for a bug."""
-    if isinstance(error, WrongCallError):
+    if isinstance(error, WrongCallError | FileExistsError | NotADirectoryError):
         return WRONG_CALL
     from ntm.runs.errors import FolderError, RunError
 
     if isinstance(error, FolderError):
         return WRONG_CALL
     return FAILED if isinstance(error, RunError | OSError) else None
+
+
+def _sentence(error: Exception) -> str:
+    """What a failure says; the system's own words name the file and no number."""
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        return f"{error.filename} is not a folder; name another one."
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}."
+    return str(error)

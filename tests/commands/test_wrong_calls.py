@@ -25,7 +25,10 @@ WRONG_CALLS: dict[str, tuple[Arguments, str]] = {
         ["train", "copy", "--set", "optimiser.lr=1"],
         "did you mean 'learning_rate'",
     ),
-    "number": (["eval", "x", "--sequences", "many"], "--sequences"),
+    "number": (
+        ["eval", "x", "--sequences", "many"],
+        "--sequences takes a whole number; got 'many'.",
+    ),
     "setting": (["train", "copy", "--set", "training.sed=1"], "did you mean 'seed'"),
     "section": (["train", "copy", "--set", "trainin.seed=1"], "did you mean 'training'"),
     "value": (["train", "copy", "--set", "task.bits=x"], "task.bits must be an integer"),
@@ -34,7 +37,9 @@ WRONG_CALLS: dict[str, tuple[Arguments, str]] = {
     "engine": (["train", "copy", "--engine", "warp"], "'auto' or 'native' or 'reference'"),
     "network": (["eval", "copy-f"], "did you mean 'copy-ff'"),
     "nothing near": (["eval", "zzz"], "called 'zzz'. Known: "),
-    "required": (["figures", "runs"], "ntm: ntm figures needs --out. See ntm figures --help."),
+    "required": (["figures", "runs"], "ntm figures needs --out (folder for the figures). See ntm"),
+    "no net": (["eval"], "ntm eval needs NET (run folder, or pretrained network such as copy-ff)."),
+    "no shell": (["completion"], "ntm completion needs SHELL (bash, zsh or fish)."),
     "no network": (["figures", "nowhere", "--out", "x"], "no folder or pretrained network called"),
     "folder": (["eval", "runs/nowhere"], "There is no folder runs/nowhere."),
     "resume": (["train", "--run", "nowhere", "--resume"], "There is no folder nowhere."),
@@ -55,3 +60,24 @@ def test_a_wrong_call_gets_one_sentence(
     assert message in errors
     assert errors.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "copy", "--run", "file"], "ntm: file is not a folder; name another one.\n"),
+        (["train", "copy", "--run", "file/x"], "ntm: file/x is not a folder; name another one.\n"),
+        (["trace", "copy-ff", "--html", "no/x"], "ntm: no/x: No such file or directory.\n"),
+    ],
+)
+def test_what_cannot_be_written_is_named_without_the_systems_numbers(
+    arguments: Arguments,
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").write_text("")
+    assert exit_code(lambda: main(arguments)) != 0
+    assert capsys.readouterr().err == message

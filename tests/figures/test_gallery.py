@@ -70,10 +70,10 @@ def test_the_command_says_what_it_drew_and_what_is_missing(
         f"figure  3  copy learning curves          {out}/figure-03-copy-learning-curves.svg"
         in shown
     )
-    assert "figure  4  not drawn  a run of copy with ntm-ff or ntm-lstm: " in shown
+    assert "figure  4  needs  a run of copy with ntm-ff or ntm-lstm: " in shown
     assert "ntm train associative-recall --model ntm-ff" in shown
     missing = shown.partition("Missing:")[2]
-    assert missing.count("not drawn") == 13
+    assert missing.count("  needs  a run of ") == 13
 
 
 def test_what_can_do_without_the_lstm_says_so(all_runs: Path, tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
 import json
+import re
 from dataclasses import fields, replace
 
 import pytest
@@ -78,6 +79,7 @@ def test_every_setting_is_documented(task: str, model: str) -> None:
         texts = documentation(owner)
         assert list(texts) == [f.name for f in fields(owner)]
         assert all(texts.values()), texts
+        assert not any(re.search(r"(?<!\.)\.{1,2}$", text) for text in texts.values()), texts
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,8 @@ def test_a_start_that_is_good_enough_goes_on_at_once() -> None:
     assert not trials.deciding
     assert (trials.number, trials.others) == (1, 10)
     assert trials.verdict() == (
-        "Start 2 of 2 is kept; bits per sequence in the best validation of each: 3, 0.5. "
-        "The last is enough, so 3 more need not be tried."
+        "Start 2 is kept, with 0.5 bits per sequence in its best validation (all: 3, 0.5), "
+        "which is good enough; starts not tried: 3."
     )
 
 
@@ -81,8 +81,10 @@ def test_the_display_counts_towards_the_end_of_the_start_that_is_on_trial(small:
     introduction, announcement, *lines = stream.getvalue().splitlines()
     assert introduction.endswith("from the start to at most 140.")
     assert announcement.startswith("Up to 3 starts are tried, 40 sequences each, until one is ")
-    verdict = next(number for number, line in enumerate(lines) if line.startswith("Start 1 of 1"))
-    assert lines[verdict].endswith("The last is enough, so 2 more need not be tried.")
+    verdict = next(
+        number for number, line in enumerate(lines) if line.startswith("Start 1 is kept")
+    )
+    assert lines[verdict].endswith("which is good enough; starts not tried: 2.")
     assert verdict > 0
     for line in lines[:verdict]:
         assert re.match(r"start 1: \d+ of 40 sequences, ", line)

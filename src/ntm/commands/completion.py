@@ -38,7 +38,8 @@ class Argument(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `ntm completion`."""
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell that reads it")
+    shells = ("bash", "zsh", "fish")
+    parser.add_argument("shell", metavar="SHELL", choices=shells, help="bash, zsh or fish")
     parser.epilog = (
         'bash: put eval "$(ntm completion bash)" into ~/.bashrc. zsh: the same with zsh, into '
         "~/.zshrc. fish: put ntm completion fish | source into ~/.config/fish/config.fish."

@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
         if outcome.files:
             print(f"{_number(outcome)}  {outcome.figure.name:<28}  {outcome.files[0]}", flush=True)
     lacking = [
-        (_number(outcome), "not drawn" if not outcome.files else "in part", need)
+        (_number(outcome), "needs" if not outcome.files else "lacks", need)
         for outcome in outcomes
         for need in outcome.lacking
     ]

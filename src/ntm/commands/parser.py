@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import re
 import sys
 from typing import Any, NoReturn
 
@@ -12,6 +13,7 @@ from ntm.common.text import nearest
 
 WRONG_CALL = 2
 _REQUIRED = "the following arguments are required: "
+_NO_NUMBER = re.compile(r"^argument (\S+): invalid int value: (.*)$")
 
 
 def make_parser() -> "Parser":
@@ -48,7 +50,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End the program with a sentence."""
-        message = message.replace(_REQUIRED, f"{self.prog} needs ")
+        if message.startswith(_REQUIRED):
+            missing = message.removeprefix(_REQUIRED).split(", ")
+            message = f"{self.prog} needs {' and '.join(map(self._explained, missing))}"
+        message = _NO_NUMBER.sub(r"\1 takes a whole number; got \2", message)
         sentence = message if message.endswith((".", "?")) else f"{message}."
         self.exit(complain(f"{sentence} See {self.prog} --help.", WRONG_CALL))
 
@@ -59,6 +64,13 @@ class Parser(argparse.ArgumentParser):
             given = rest[0].partition("=")[0]
             self.error(f"There is no {_kind(given)} {given!r} of {self.prog}{self._hint(given)}")
         return known, rest
+
+    def _explained(self, name: str) -> str:
+        """An argument with what its help says that it is."""
+        for action in self._actions:
+            if name in (*action.option_strings, action.metavar):
+                return f"{name} ({action.help})"
+        return name
 
     def _hint(self, given: str) -> str:
         if not given.startswith("-"):

@@ -1,11 +1,11 @@
-"""ntm studio: a page to draw problems and watch training on."""
+"""ntm studio: a page on which to draw problems, and watch networks work and train."""
 
 import argparse
 from pathlib import Path
 
 from ntm.commands.base import WrongCallError, add_code, load_code, reading_arguments, with_extra
 
-HELP = "Open a page to draw problems and watch training on"
+HELP = "Open the studio: draw problems, watch networks work and train"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -187,4 +187,5 @@ def _whole_number(text: str) -> int:
 
 
 def _as_heading(text: str) -> str:
-    return text[:1].upper() + text[1:].removesuffix(".")
+    heading = text[:1].upper() + text[1:]
+    return heading if heading.endswith("...") else heading.removesuffix(".")

@@ -16,7 +16,7 @@ from pathlib import Path
 import torch
 
 from ntm.models import Model
-from ntm.runs import Run, Settings, build_model
+from ntm.runs import FolderError, Run, Settings, build_model
 from ntm.runs.folder import locked, open_run
 from ntm.training.loop import Result, Trainer
 from ntm.training.observers import (
@@ -62,9 +62,10 @@ def train(
             # Before it is opened: of two processes that start in one folder, one may write there.
             stack.enter_context(locked(run))
             folder = open_run(run, settings, resume)
-            folder.change_settings(settings)
         shown = progress if ranks.leads else Progress()
         state = _begin(settings, model, folder, shown, ranks)
+        if folder is not None:
+            _take_length(folder, settings, state.counters.sequences)
         watching = _observers(settings, state, folder, shown)
         watching += observers if ranks.leads else ()
         for observer in watching:
@@ -87,6 +88,17 @@ def _begin(
         progress.note(f"{problem} Resuming from the checkpoint before it.")
     state.copy_from_leader(ranks)
     return state
+
+
+def _take_length(folder: Run, settings: Settings, trained: int) -> None:
+    """Make a run as long as it is now asked to be; it cannot become shorter than it is."""
+    asked = settings.training.sequences
+    if asked < trained and asked != folder.settings.training.sequences:
+        raise FolderError(
+            f"{folder.path} has been trained on {trained:,} sequences already; "
+            f"ask for more than that, or choose another folder."
+        )
+    folder.change_settings(settings)
 
 
 def _observers(

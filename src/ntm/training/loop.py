@@ -86,7 +86,7 @@ class Trainer:
         """Train until the run ends, for whatever reason."""
         self.tell("started")
         resumed_at = self.sequences
-        while (ending := self._ending()) is None:
+        while (ending := self.ending()) is None:
             until = min(self._next_report(), self.goal)
             self._train_until(until)
             if self.state.counters.sequences >= until:
@@ -122,7 +122,8 @@ class Trainer:
         shared = SharedStep(step, self.ranks, self.clock.is_due)
         return shared, shared.called
 
-    def _ending(self) -> Ending | None:
+    def ending(self) -> Ending | None:
+        """Why the run is over; None while it is not."""
         chosen, counters = self.settings.training, self.state.counters
         if not self.state.starts.deciding:
             if counters.sequences >= chosen.sequences:

@@ -101,10 +101,11 @@ class Starts:
         """What the trials came to, in words."""
         costs = ", ".join(f"{bits:.4g}" for bits in self.bits)
         untried = self.count - len(self.bits)
-        why = f" The last is enough, so {untried} more need not be tried." if untried else ""
+        why = f", which is good enough; starts not tried: {untried}" if untried else ""
+        others = f" (all: {costs})" if len(self.bits) > 1 else ""
         return (
-            f"Start {self.number + 1} of {len(self.bits)} is kept; "
-            f"bits per sequence in the best validation of each: {costs}.{why}"
+            f"Start {self.number + 1} is kept, with {min(self.bits):.4g} bits per sequence "
+            f"in its best validation{others}{why}."
         )
 
     def values(self) -> dict[str, Any]:

@@ -24,6 +24,9 @@ class Display(Observer):
     def started(self, run: "Trainer") -> None:
         """Say what is trained."""
         self._shown, self._speed = (time.perf_counter(), run.sequences), 0.0
+        self._began = run.sequences
+        if run.ending() is not None:  # a finished run that is resumed: nothing to watch
+            return
         self.progress.note(_introduction(run))
         if run.state.starts.deciding:
             self.progress.note(run.state.starts.announcement(run.settings.training.sequences))
@@ -46,7 +49,10 @@ class Display(Observer):
         self.progress.update(Status(run.sequences, end, bits, self._speed, starts.on_trial))
         self._shown = now, run.sequences
 
-    ended = tick
+    def ended(self, run: "Trainer") -> None:
+        """Show where the run has come to, if it has moved at all."""
+        if run.sequences > self._began:
+            self.tick(run)
 
 
 class Pictures(Observer):
