@@ -162,8 +162,8 @@ def test_the_listing_says_where_every_run_stands(client: TestClient) -> None:
     assert (baseline["name"], baseline["model"]) == ("baseline", "lstm")
     assert copying == {
         "name": "copying", "task": "copy", "model": "ntm-ff", "seed": 1, "state": "stopped",
-        "reason": None, "sequences": 40, "bits": 1.25, "total": 100, "can_stop": False,
-        "speed": None,
+        "reason": None, "sequences": 40, "bits": 1.25, "total": 100, "at_most": False,
+        "can_stop": False, "speed": None,
     }  # fmt: skip
 
 

@@ -34,15 +34,17 @@ def test_a_run_of_it_is_started_in_the_form(browser: Browser, tmp_path: Path) ->
         ) as studio,
         browser.new_context() as context,
     ):
-        assert studio.stdout is not None
-        page = context.new_page()
-        page.goto(f"{studio.stdout.readline().strip()}#training/mine")
-        form = page.locator("#start")
-        form.get_by_label("Task").select_option("mine")
-        form.get_by_label("Sequences").fill("10")
-        form.get_by_role("button", name="Start").click()
-        row = page.locator("tr[data-run=mine-ntm-ff-1]")
-        expect(row).to_have_attribute("data-state", "finished", timeout=10 * PATIENCE)
-        studio.terminate()
+        try:
+            assert studio.stdout is not None
+            page = context.new_page()
+            page.goto(f"{studio.stdout.readline().strip()}#training/mine")
+            form = page.locator("#start")
+            form.get_by_label("Task").select_option("mine")
+            form.get_by_label("Sequences").fill("10")
+            form.get_by_role("button", name="Start").click()
+            row = page.locator("tr[data-run=mine-ntm-ff-1]")
+            expect(row).to_have_attribute("data-state", "finished", timeout=10 * PATIENCE)
+        finally:  # or it would be waited for
+            studio.terminate()
     config = (tmp_path / "runs/mine-ntm-ff-1/config.json").read_text()
     assert str(code) in config

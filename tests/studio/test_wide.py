@@ -19,15 +19,17 @@ def test_input_and_output_of_many_bits_are_seen(browser: Browser, tmp_path: Path
         subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as studio,
         browser.new_context() as context,
     ):
-        assert studio.stdout is not None
-        page = context.new_page()
-        page.goto(f"{studio.stdout.readline().strip()}#play/run:wide")
-        tape = page.locator(".strip canvas")
-        for name in ("input", "output", "target"):
-            vector = page.locator(f".vectors .{name} canvas")
-            expect(vector).to_be_visible()
-            height = vector.evaluate("canvas => canvas.height")
-            assert abs(height - tape.evaluate("canvas => canvas.height")) <= 1
-        page.locator(".vectors .output canvas").press("ArrowUp")
-        expect(page.locator("#viewer [aria-live]").first).to_contain_text("component 300")
-        studio.terminate()
+        try:
+            assert studio.stdout is not None
+            page = context.new_page()
+            page.goto(f"{studio.stdout.readline().strip()}#play/run:wide")
+            tape = page.locator(".strip canvas")
+            for name in ("input", "output", "target"):
+                vector = page.locator(f".vectors .{name} canvas")
+                expect(vector).to_be_visible()
+                height = vector.evaluate("canvas => canvas.height")
+                assert abs(height - tape.evaluate("canvas => canvas.height")) <= 1
+            page.locator(".vectors .output canvas").press("ArrowUp")
+            expect(page.locator("#viewer [aria-live]").first).to_contain_text("component 300")
+        finally:  # or it would be waited for
+            studio.terminate()
