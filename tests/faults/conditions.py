@@ -41,7 +41,7 @@ def assert_stops_in_a_sentence(place: Path, write: int, error: int) -> None:
 
     ended = run(place.parent / "output", call)
     assert ended.code == 1
-    assert re.search(rf"^ntm: .*{os.strerror(error)}.*run", ended.output, re.MULTILINE)
+    assert re.search(rf"^ntm: .*run.*{os.strerror(error)}", ended.output, re.MULTILINE)
     assert "Traceback" not in ended.output
 
 

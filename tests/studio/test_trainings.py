@@ -80,7 +80,7 @@ def test_a_run_that_cannot_be_had_says_why(tmp_path: Path) -> None:
         client.post("/api/runs", json={"task": "copy", "name": "lost"})
         until(lambda: states(client) == {"lost": "failed"})
         (lost,) = client.get("/api/runs").json()["runs"]
-        assert "Not a directory" in lost["reason"]
+        assert "is not a folder" in lost["reason"]
         assert client.get("/api/runs/lost/curve").json()["state"] == "failed"
         assert client.post("/api/runs/lost/stop", json={}).status_code == 409
         (tmp_path / "file").unlink()
