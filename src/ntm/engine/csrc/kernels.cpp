@@ -25,6 +25,8 @@ Index tape_size(Index steps, Index sequences, bool keep, const Sizes& sizes) {
   template bool all_finite<T>(const T*, Index);
 
 NTM_INSTANTIATE(float)
+#if !defined(__wasm__)  // there everything is float32
 NTM_INSTANTIATE(double)
+#endif
 
 }  // namespace ntm::NTM_TARGET

@@ -21,6 +21,13 @@ constexpr Index place(Index m, int v, Index width) {
   return (v / per_panel * width + m) * kPanel + v % per_panel * kLanes<T>;
 }
 
+// Panels in a block of the passes below. The sums of two fill more registers than a browser's compiler has.
+#if defined(__wasm__)
+constexpr Index kBlockPanels = 1;
+#else
+constexpr Index kBlockPanels = 2;
+#endif
+
 // Passes over a whole memory take a block of locations at a time, whose weightings and sums stay in registers while
 // the values of the block go by. Calls pass(vectors, reads, writes, n) for each block of `vectors` vectors from
 // location n on, with the numbers of heads known at compile time where there is one of each, as there mostly is.
@@ -37,8 +44,8 @@ void for_each_block(const Plan& plan, const Pass& pass) {
     else
       run(vectors, plan.read_heads, plan.write_heads);
   };
-  if (plan.row % (2 * kPanel) == 0)
-    choose(std::integral_constant<int, 2 * panel>{});
+  if (plan.row % (kBlockPanels * kPanel) == 0)
+    choose(std::integral_constant<int, kBlockPanels * panel>{});
   else
     choose(std::integral_constant<int, panel>{});
 }
@@ -243,7 +250,7 @@ inline void memory_block_backward(Count read_heads, Count write_heads, const Mem
 // Vectors that `memory_backward` needs: for its sums, and two blocks per write head.
 template <typename T>
 Index memory_backward_room(const Plan& plan) {
-  constexpr Index largest_block = 2 * kPanel / kLanes<T>;
+  constexpr Index largest_block = kBlockPanels * kPanel / kLanes<T>;
   return (plan.read_heads + 2 * plan.write_heads) * plan.width + 2 * largest_block * plan.write_heads;
 }
 
