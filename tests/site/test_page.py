@@ -200,6 +200,21 @@ def test_a_link_that_cannot_be_copied_is_shown_and_the_picture_stays(page: Page)
     expect(page.locator("#play-message")).to_be_empty()
 
 
+def test_what_share_says_goes_when_the_address_changes(page: Page) -> None:
+    play(page, vectors="a4.3c.91", step=1)
+    changes = (
+        "document.querySelector('.transport [aria-label=\"One step forward\"]').click()",
+        "location.hash = location.hash.replace(/step=[0-9]+/, 'step=4')",
+    )
+    page.locator("#share summary").click()
+    for change in changes:
+        page.get_by_role("button", name="Copy the link").click()
+        expect(page.locator("#shared")).to_have_text("The link is copied.")
+        page.evaluate(change)
+        expect(page.locator("#shared")).to_be_empty()
+        expect(page.locator("#share")).to_have_attribute("open", "")
+
+
 def test_the_saved_file_opens_offline_where_you_were(
     page: Page, browser: Browser, tmp_path: Path
 ) -> None:

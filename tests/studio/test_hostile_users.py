@@ -23,6 +23,7 @@ EVERYWHERE = [
     ("GET", "/openapi.json"),
     ("GET", "/api/guide"),
     ("GET", "/api/networks"),
+    ("GET", "/api/networks/pretrained:copy-ff"),
     ("GET", "/api/traces"),
     ("GET", "/api/folder"),
     ("GET", "/api/traces/t.npz"),

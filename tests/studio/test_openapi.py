@@ -29,6 +29,7 @@ CHECKS = [
 OPERATIONS = {
     ("GET", "/api/guide"): [GenerationMode.POSITIVE],
     ("GET", "/api/networks"): [GenerationMode.POSITIVE],
+    ("GET", "/api/networks/{network}"): list(GenerationMode),
     ("POST", "/api/example"): list(GenerationMode),
     ("POST", "/api/trace"): list(GenerationMode),
     ("POST", "/api/share"): list(GenerationMode),

@@ -38,7 +38,7 @@ def documentation(owner: type) -> dict[str, str]:
 
 def named_field(owner: type, section: str, name: str) -> Field[Any]:
     """The field of that name, or an error with the names that come close."""
-    known = {f.name: f for f in fields(owner)}
+    known = _fields_of(owner)
     if name not in known:
         raise ValueError(unknown(f"setting of {section}", name, known))
     return known[name]
@@ -102,11 +102,17 @@ def described(kind: Any, rules: Rules = _NOTHING) -> str:
 
 
 @cache
+def _fields_of(owner: Any) -> dict[str, Field[Any]]:
+    return {f.name: f for f in fields(owner)}
+
+
+@cache
 def kinds_of(owner: Any) -> dict[str, Any]:
     """The annotation of every setting of a dataclass."""
     return get_type_hints(owner)
 
 
+@cache  # asked for every value of every run in a folder
 def _options(kind: Any) -> tuple[Any, ...]:
     return get_args(kind) if get_origin(kind) in {Union, types.UnionType} else (kind,)
 

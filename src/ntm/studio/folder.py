@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from itertools import islice
 from pathlib import Path
+from time import monotonic
 from typing import Any, Generic, TypeVar
 
 from ntm.common.registry import source_of
@@ -22,6 +23,8 @@ NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 # Of a larger folder only a part is shown.
 MOST_RUNS = 2000
 _MOST_ENTRIES = 20_000
+# Seconds to read configs that were not read before.
+_TIME_TO_READ = 0.7
 _LARGEST_CONFIG = 20_000
 _LARGEST_NUMBER = 20_000
 
@@ -31,19 +34,20 @@ Value = TypeVar("Value")
 class RunsFolder:
     """The runs directly in a folder, which need not exist yet.
 
-    A name in a request is only ever compared with the names that are there.
+    A name in a request has neither a slash nor a dot in front: it can mean nothing elsewhere.
 
     is_whole: whether `names` had all runs, when it was last asked.
+    is_read: whether `runs` had all of those, when it was last asked.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.is_whole = True
-        self._runs: Cache[Run] = Cache()
+        self.is_whole = self.is_read = True
+        self._runs: Cache[Run | RunError] = Cache()
 
     def names(self) -> list[str]:
         """The runs there are, whether they can be used or not."""
-        names, self.is_whole = self._entries(_looks_like_run)
+        names, self.is_whole = self._entries(_is_run)
         return names
 
     def files(self, suffix: str) -> tuple[list[str], bool]:
@@ -62,22 +66,38 @@ class RunsFolder:
         except OSError:
             return [], True
 
+    def has_run(self, name: str) -> bool:
+        """Whether there is a run of that name, listed or not."""
+        return is_name(name) and _is_run(self.path / name)
+
+    def has_file(self, name: str) -> bool:
+        """Whether there is a file of that name, listed or not, and no link."""
+        try:
+            return is_name(name) and stat.S_ISREG(os.lstat(self.path / name).st_mode)
+        except OSError:
+            return False
+
     def run(self, name: str) -> Run:
         """The run of that name."""
-        if name not in self.names():
+        if not self.has_run(name):
             raise RefusedError(404, "There is no run of that name in the folder.")
-        try:
-            return self._opened(name)
-        except RunError as error:
-            raise RefusedError(404, str(error)) from error
+        run = self._opened(name)
+        if isinstance(run, RunError):
+            raise RefusedError(404, str(run))
+        return run
 
     def runs(self) -> Iterator[tuple[str, Run | RunError]]:
-        """Every run by its name, or why it cannot be used."""
+        """Every run by its name, or why it cannot be used.
+
+        What takes too long to read for the first time is left to the next call.
+        """
+        deadline, late = monotonic() + _TIME_TO_READ, 0
         for name in self.names():
-            try:
+            if monotonic() > deadline and not self._runs.knows(self._config_of(name)):
+                late += 1
+            else:
                 yield name, self._opened(name)
-            except RunError as error:
-                yield name, error
+        self.is_read = late == 0
 
     def file(self, name: str, file: str) -> Path | None:
         """A file of a run, if it is plain and readable and no link leads out of the folder."""
@@ -100,18 +120,31 @@ class RunsFolder:
         """Whether anything in the folder has that name."""
         return os.path.lexists(self.path / name)
 
-    def _opened(self, name: str) -> Run:
-        config = self.file(name, "config.json")
-        if config is None:
-            raise RunError(f"The config.json of {name} is not a plain file in the folder.")
+    def _config_of(self, name: str) -> Path:
+        return self.path / name / "config.json"
+
+    def _opened(self, name: str) -> Run | RunError:
+        """A run, or why it cannot be used."""
         try:
-            if config.stat().st_size > _LARGEST_CONFIG:
-                raise RunError(f"The config.json of {name} is too long to be one.")
-            return self._runs.get(config, lambda: _checked(config))
-        except RunError:
-            raise
-        except Exception as error:  # whatever a foreign file provokes, the others are still there
-            raise RunError(f"The config.json of {name} cannot be used: {error}") from error
+            if self.file(name, "config.json") is None:
+                return RunError(f"The config.json of {name} is not a plain file in the folder.")
+            config = self._config_of(name)
+            return self._runs.get(config, lambda: _tried(config))
+        except OSError as error:  # it has gone in the meantime
+            return RunError(f"The config.json of {name} cannot be used: {error}")
+
+
+def _tried(config: Path) -> Run | RunError:
+    """A run, or why it cannot be used: an error that was never raised, and holds no frames."""
+    name = config.parent.name
+    try:
+        if config.stat().st_size > _LARGEST_CONFIG:
+            raise RunError(f"The config.json of {name} is too long to be one.")
+        return _checked(config)
+    except RunError as error:
+        return RunError(str(error))
+    except Exception as error:  # whatever a foreign file provokes, the others are still there
+        return RunError(f"The config.json of {name} cannot be used: {error}")
 
 
 def _checked(config: Path) -> Run:
@@ -161,7 +194,7 @@ def is_name(text: str) -> bool:
     return re.fullmatch(NAME_PATTERN.strip("^$"), text) is not None
 
 
-def _looks_like_run(entry: os.DirEntry[str]) -> bool:
+def _is_run(entry: os.DirEntry[str] | Path) -> bool:
     try:
         return entry.is_dir() and Path(entry, "config.json").exists()
     except OSError:  # links in a circle, or what may not be looked into
@@ -178,6 +211,10 @@ class Cache(Generic[Value]):
         self._size = size
         self._kept: OrderedDict[Path, tuple[Hashable, Value]] = OrderedDict()
         self._lock = threading.Lock()
+
+    def knows(self, file: Path) -> bool:
+        """Whether something was made of a file, perhaps of an earlier state of it."""
+        return file in self._kept
 
     def get(self, file: Path, make: Callable[[], Value]) -> Value:
         """What `make` made of a file, at most once for each state of the file."""

@@ -73,6 +73,10 @@ def play(networks: Networks, workers: Workers, readers: Workers) -> APIRouter:
     async def list_networks() -> Any:
         return await readers.run(networks.listing)
 
+    @router.get("/networks/{network}", response_model=schemas.NetworkListed, responses=_NAMED)
+    async def network(network: schemas.NetworkPath) -> Any:
+        return await readers.run(lambda: networks.find(network).to_json())
+
     @router.post("/example", response_model=schemas.ExampleAnswer, responses=_WORKED)
     async def example(request: schemas.ExampleRequest) -> Response:
         def drawn() -> Response:
@@ -109,7 +113,7 @@ def saved(traces: SavedTraces, workers: Workers, readers: Workers) -> APIRouter:
 
     @router.get("/folder", response_model=schemas.FolderAnswer, responses=_ASKED)
     async def folder() -> Any:
-        return {"whole": await readers.run(traces.is_whole)}
+        return await readers.run(traces.state)
 
     @router.get("/traces/{name}", response_model=schemas.TraceDocument, responses=_NAMED)
     async def trace(name: schemas.NamePath) -> Response:

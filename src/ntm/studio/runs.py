@@ -36,18 +36,22 @@ class Runs:
         self._next = 0  # the run that is read first
 
     def listing(self) -> dict[str, Any]:
-        """Every run and its state, or why it cannot be read; and whether these are all."""
+        """Every run and its state, or why it cannot be read; and whether these are all.
+
+        Of a large folder that was not read before, the rest comes with the next listings.
+        """
         self._update_all(self._folder.names())
         known = {name: self._described(name, run) for name, run in self._folder.runs()}
         for name, training in self._trainings.started():
             if name not in known and (training.running or training.failure):
                 known[name] = _begun(name, training)
-        return {"runs": [known[name] for name in sorted(known)], "whole": self._folder.is_whole}
+        runs = [known[name] for name in sorted(known)]
+        return {"runs": runs, "whole": self._folder.is_whole, "read": self._folder.is_read}
 
     def curve(self, name: str, after: int) -> dict[str, Any]:
         """The points of a curve beyond a number of sequences, and where the run stands."""
         training = self._trainings.find(name)
-        if training is not None and name not in self._folder.names():
+        if training is not None and not self._folder.has_run(name):
             described, curve = _begun(name, training), Curve()
         else:
             run = self._folder.run(name)
@@ -89,7 +93,7 @@ class Runs:
     def resume(self, name: str, sequences: int | None) -> None:
         """Resume a run that was stopped, or train a finished one for longer."""
         before = self._trainings.find(name)
-        if before is not None and name not in self._folder.names():  # it never came to begin
+        if before is not None and not self._folder.has_run(name):  # it never came to begin
             self._trainings.start(name, before.order, self._folder.path / name)
             return
         run = self._folder.run(name)
@@ -108,7 +112,7 @@ class Runs:
         training = self._trainings.find(name)
         if training is not None and training.running:
             raise RefusedError(409, f"{name} is being trained; stop it first.")
-        there = name in self._folder.names()
+        there = self._folder.has_run(name)
         # A run that could not begin has no folder; the answer to an earlier request may be lost.
         if not there and training is None and name not in self._deleted | self._curves.keys():
             raise RefusedError(404, "There is no run of that name in the folder.")

@@ -21,14 +21,16 @@ class SavedTraces:
         """The files there are, whether they hold a trace or not."""
         return self._folder.files(".npz")[0]
 
-    def is_whole(self) -> bool:
-        """Whether the lists of runs and of saved traces have all that is in the folder."""
+    def state(self) -> dict[str, bool]:
+        """Whether the lists of runs and traces have all that is there, and all runs were read."""
         self._folder.names()
-        return self._folder.is_whole and self._folder.files(".npz")[1]
+        whole = self._folder.is_whole and self._folder.files(".npz")[1]
+        return {"whole": whole, "read": self._folder.is_read}
 
     def document(self, name: str) -> Document:
         """What one of them shows."""
-        file = self._folder.file(".", name) if name in self.names() else None
+        is_there = name.endswith(".npz") and self._folder.has_file(name)
+        file = self._folder.file(".", name) if is_there else None
         if file is None:
             raise RefusedError(404, "There is no saved trace of that name in the folder.")
         try:

@@ -23,6 +23,7 @@ Size = Annotated[int, Field(ge=1, le=MAX_STEPS)]
 Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Sequences = Annotated[int, Field(ge=0, le=2**53)]
 NetworkId = Annotated[str, Field(min_length=1, max_length=120)]
+NetworkPath = Annotated[str, Path(min_length=1, max_length=120)]
 NamePath = Annotated[str, Path(pattern=NAME_PATTERN)]
 TaskName = Annotated[
     str, AfterValidator(partial(_one_of, TASKS)), WithJsonSchema({"enum": list(TASKS)})
@@ -183,16 +184,21 @@ class RunListed(BaseModel):
 
 
 class RunsAnswer(BaseModel):
-    """The runs of the folder; of a very large one, some."""
+    """The runs of the folder; of a very large one, some, and not at once. See FolderAnswer."""
 
     runs: list[RunListed]
     whole: bool
+    read: bool
 
 
 class FolderAnswer(BaseModel):
-    """Whether all runs and saved traces of the folder are listed; of a very large one, some are."""
+    """Whether all runs and saved traces of the folder are listed; of a very large one, some are.
+
+    read: whether all runs that are listed were read; otherwise the list will grow.
+    """
 
     whole: bool
+    read: bool
 
 
 class Curve(BaseModel):

@@ -61,8 +61,13 @@ export class Backend {
     return [];
   }
 
-  isWhole() {
-    return true;
+  /** Those that there are are all listed. */
+  network() {
+    return null;
+  }
+
+  folder() {
+    return { whole: true, read: true };
   }
 
   /** Have a network of the person's own in the list, first. */

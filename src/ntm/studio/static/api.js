@@ -4,7 +4,9 @@
  * What the play view asks for. The site without a server has the same, made of files and a worker.
  *
  *     guide(), networks(), traces(), savedTrace(name)
- *     isWhole()                            whether these lists have all that there is
+ *     network(id)                          one of them, listed or not; null if there is none
+ *     folder()                             { whole, read }: whether these lists have all that
+ *                                          there is, and will not grow by themselves
  *     example(network, sizes, seed)        a random problem
  *     trace(request, signal)               what a network does with a problem
  *     file(request, view)                  the same as a page of its own, a Blob
@@ -14,7 +16,8 @@ export const studio = {
   guide: () => getJson("guide"),
   networks: () => getJson("networks"),
   traces: () => getJson("traces"),
-  isWhole: () => getJson("folder").then(({ whole }) => whole),
+  network: (id) => getJson(`networks/${encodeURIComponent(id)}`).catch(nullIfMissing),
+  folder: () => getJson("folder"),
   savedTrace: (name) => getJson(`traces/${encodeURIComponent(name)}`),
   example: (network, sizes, seed) =>
     postJson("example", { network, seed, ...sizes }).then((answer) => answer.problem),
@@ -66,5 +69,11 @@ async function answerTo(path, request, attempts = ATTEMPTS) {
     return answerTo(path, request, attempts - 1);
   }
   const refusal = await answer.json().catch(() => ({}));
-  throw new Error(refusal.error ?? `The studio answered with status ${answer.status}.`);
+  const sentence = refusal.error ?? `The studio answered with status ${answer.status}.`;
+  throw Object.assign(new Error(sentence), { status: answer.status });
+}
+
+export function nullIfMissing(error) {
+  if (error.status !== 404) throw error;
+  return null;
 }

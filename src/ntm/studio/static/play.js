@@ -4,7 +4,8 @@ import { download } from "./api.js";
 import { make, makeMenu } from "./dom.js";
 import { mountDrawing } from "./drawing.js";
 import { lessonOf } from "./lessons.js";
-import { defaultsOf, describeNetwork, listNetworks, memoryOf } from "./networks.js";
+import { Listing, SAVED } from "./listing.js";
+import { defaultsOf, describeNetwork, memoryOf } from "./networks.js";
 import { Sketch, complaintAbout, isSameForm, problemFromTexts, problemToTexts, sizeOf } from "./problems.js";
 import { viewIn, wholeNumber, writeRoute } from "./route.js";
 import { makeSize } from "./sizes.js";
@@ -15,7 +16,6 @@ const WAIT_AFTER_EDIT = 120;
 const WAIT_TO_REMEMBER = 250;
 /** Edits run the network by themselves as long as that takes fewer milliseconds than this. */
 const FAST_ENOUGH = 1500;
-const SAVED = "trace:";
 
 /** `backend` is the studio's server or what stands in for it; see api.js. */
 export function startPlay(guide, backend) {
@@ -24,8 +24,6 @@ export function startPlay(guide, backend) {
 }
 
 class Play {
-  networks = [];
-  saved = []; // ids of saved traces
   shown = ""; // the id of the network, or of the saved trace
   opening = false; // whether the address names something else already
   network = null;
@@ -47,6 +45,7 @@ class Play {
         "share", "copy-link", "save-file", "shared"]
         .map((id) => [id, document.getElementById(id)]),
     );
+    this.listing = new Listing(backend, this.parts.network, this.parts["more-networks"]);
     const on = (id, event, action) =>
       this.parts[id].addEventListener(event, () => this.attempt(action()));
     on("network", "change", () => this.goTo(this.parts.network.value));
@@ -115,15 +114,10 @@ class Play {
     clearTimeout(this.timers.run);
     this.running?.abort();
     this.setStale(true);
-    const { backend, parts } = this;
-    const [networks, saved, isWhole] =
-      await Promise.all([backend.networks(), backend.traces(), backend.isWhole()]);
+    this.parts.shared.textContent = "";
+    await this.listing.update(route.id);
     if (turn !== this.turn) return;
-    this.networks = networks;
-    this.saved = saved.map((name) => `${SAVED}${name}`);
-    listNetworks(parts.network, networks, saved.map((title) => ({ id: `${SAVED}${title}`, title })));
-    parts["more-networks"].hidden = isWhole;
-    const known = [...networks.map((network) => network.id), ...this.saved];
+    const known = this.listing.ids;
     const wanted = [route.id, this.shown, known[0]].find((id) => known.includes(id));
     this.parts.network.value = wanted;
     if (wanted.startsWith(SAVED)) await this.openSaved(wanted);
@@ -149,7 +143,7 @@ class Play {
 
   /** A drawing stays as long as the next network understands it, unless the address has one. */
   async openNetwork(id, route) {
-    const network = this.networks.find((one) => one.id === id);
+    const network = this.listing.networks.find((one) => one.id === id);
     const before = this.network;
     const { turn } = this;
     const drawn = problemFromTexts(route, network.problem);
@@ -311,7 +305,9 @@ class Play {
   rememberNow() {
     clearTimeout(this.timers.remember);
     if (this.parts.play.hidden || this.opening) return;
-    history.replaceState(null, "", writeRoute({ view: "play", id: this.shown, ...this.moment }));
+    const address = writeRoute({ view: "play", id: this.shown, ...this.moment });
+    if (address !== location.hash) this.parts.shared.textContent = ""; // it told of another moment
+    history.replaceState(null, "", address);
   }
 
   get moment() {
@@ -328,11 +324,12 @@ class Play {
 
   /** The address of this moment, for somebody else. */
   async copyLink() {
-    const address = new URL(writeRoute({ view: "play", id: this.shown, ...this.moment }), location.href);
+    this.rememberNow();
+    const { href } = location;
     try {
-      await navigator.clipboard.writeText(address.href); // there is none where the page is not secure
+      await navigator.clipboard.writeText(href); // there is none where the page is not secure
     } catch (error) {
-      throw new Error(`The browser does not let the page copy; the link is ${address.href}`,
+      throw new Error(`The browser does not let the page copy; the link is ${href}`,
         { cause: error });
     }
     return "The link is copied.";

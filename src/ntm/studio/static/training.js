@@ -140,12 +140,14 @@ class Training {
 
   async update() {
     const asked = (this.asked += 1);
-    const { runs, whole } = await getJson("runs");
+    const { runs, whole, read } = await getJson("runs");
     if (asked !== this.asked) return; // a newer answer is on its way, or here
     this.runs = runs;
-    this.rest.hidden = whole;
-    this.rest.textContent = "The folder is too large to be listed whole; here are " +
-      `${runs.length.toLocaleString("en")} runs. Move some to another folder to see the others.`;
+    this.rest.hidden = whole && read;
+    this.rest.textContent = read
+      ? "The folder is too large to be listed whole; here are " +
+        `${runs.length.toLocaleString("en")} runs. Move some to another folder to see the others.`
+      : "The folder is large and still being read; more runs will follow.";
     this.showTasks();
     this.remember();
     this.showRuns();
