@@ -329,6 +329,18 @@ def test_every_task_can_be_drawn_and_fits_a_phone(page: Page, task: str) -> None
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
+def test_the_names_of_rows_are_not_covered_on_a_phone(page: Page) -> None:
+    page.set_viewport_size(PHONE)
+    play(page, "untrained:copy")  # whose locations are all shown
+    covered = page.locator(".rows span").evaluate_all("""
+    (names) => names.filter((name) => {
+      name.scrollIntoView({ block: "center" });
+      const { left, top } = name.getBoundingClientRect();
+      return document.elementFromPoint(left + 1, top + 1) !== name;
+    }).map((name) => name.textContent)""")
+    assert covered == []
+
+
 def sent_problem(page: Page, action: Callable[[], None]) -> Any:
     """What the page asks the network after an action."""
     action()
