@@ -204,10 +204,11 @@ def _is_run(entry: os.DirEntry[str] | Path) -> bool:
 class Cache(Generic[Value]):
     """Values that were made from files, made again when a file is another one than before.
 
-    size: how many are kept, those used last.
+    size: how many are kept, those used last. More than are listed: one beyond the list would
+    otherwise push out the first of them, whose return the second, and so on.
     """
 
-    def __init__(self, size: int = MOST_RUNS) -> None:
+    def __init__(self, size: int = 2 * MOST_RUNS) -> None:
         self._size = size
         self._kept: OrderedDict[Path, tuple[Hashable, Value]] = OrderedDict()
         self._lock = threading.Lock()

@@ -29,7 +29,8 @@ export class Listing {
     const { whole, read } = await backend.folder();
     this.networks = networks;
     this.saved = saved.map((name) => `${SAVED}${name}`);
-    if (wanted && !this.ids.includes(wanted)) await this.lookUp(wanted);
+    const hasAll = whole && read;
+    if (wanted && !hasAll && !this.ids.includes(wanted)) await this.lookUp(wanted);
     const chosen = select.value;
     listNetworks(select, this.networks, this.saved.map((id) => ({ id, title: id.slice(SAVED.length) })));
     select.value = chosen;
@@ -42,7 +43,7 @@ export class Listing {
     this.update(this.select.value).catch(() => {});
   }
 
-  /** Add what the lists lack, if it is there: they are cut, or still being read. */
+  /** Add what the lists lack, if it is there. */
   async lookUp(id) {
     const { backend, networks, saved } = this;
     const isSaved = id.startsWith(SAVED);
