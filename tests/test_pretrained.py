@@ -123,6 +123,9 @@ def test_the_command_shows_all_cards(capsys: pytest.CaptureFixture[str]) -> None
     assert all(f"{name} " in text for name in pretrained.names())
     assert "length 120" in text
     assert "made by: ntm train copy" in text
+    of_ngrams = text.partition("ngrams-ff ")[2].partition("priority-sort")[0]
+    assert of_ngrams.count(" bits above the optimum\n") == 4
+    assert "wrong bit" not in of_ngrams
     assert main(["pretrained", "--json"]) == 0
     cards = json.loads(capsys.readouterr().out)
     assert list(cards) == pretrained.names()

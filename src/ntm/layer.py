@@ -73,8 +73,7 @@ class NTM(nn.Module):
         starts = (start_memory, start_spread, start_together)
         self.initialisation = Initialisation(*starts, head_gain, gate_bias)
         self.batch_first, self.engine, self.backward_clip = batch_first, engine, backward_clip
-        self.cell = Cell(self.config)
-        self.start = StartState(self.config, self.initialisation)
+        self.cell, self.start = Cell(self.config), StartState(self.config, self.initialisation)
         self.reset_parameters()
         self.to(device=device, dtype=dtype)
 

@@ -2,6 +2,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -9,6 +10,7 @@ from torch import nn
 from ntm import LSTMConfig, NTMConfig
 from ntm.models import MODELS, Family, family, family_of, register
 from ntm.models.step import TorchStep
+from ntm.paper import PaperNetwork, paper_tables
 
 
 @dataclass(frozen=True)
@@ -56,12 +58,31 @@ def test_a_family_that_says_no_more_than_it_must_has_the_rest(line: Family) -> N
     assert family_of(model) is line
     assert line.sizes(Sizes(3, 2)) == "input_size 3, output_size 2"
     assert line.runs_on(model) == "torch"
+    assert line.footprint(Sizes(3, 2)) is None
     assert isinstance(line.step(model, torch.optim.SGD(model.parameters())), TorchStep)
     line.bound_backward(model, 1.0)
     with pytest.raises(ValueError, match="A line has no heads to watch"):
         line.trace(model, torch.zeros(1, 1, 3))
     with pytest.raises(ValueError, match="A line has no memory to enlarge"):
         line.enlarged(model, 5)
+
+
+@pytest.mark.parametrize("row", paper_tables(), ids=lambda row: f"{row.task} {row.model}")
+def test_a_footprint_is_about_as_large_as_the_network(row: PaperNetwork) -> None:
+    kind = family(row.model)
+    model = kind.build(row.config, kind.initialisation(), "auto")
+    size = kind.footprint(row.config)
+    assert size is not None
+    true = sum(parameter.numel() for parameter in model.parameters())
+    assert 0.7 * true < size.parameters < 1.1 * true
+    if kind.has_memory:
+        steps, more = 3, row.config.memory_locations + 7
+        x = torch.zeros(steps, 1, row.config.input_size)
+        trace = kind.trace(kind.enlarged(model, more), x, memory=True)
+        arrays = (value for value in vars(trace).values() if isinstance(value, np.ndarray))
+        recorded = sum(array.size for array in arrays) / steps
+        values = kind.footprint(row.config, more).values
+        assert recorded == pytest.approx(values, rel=0.3)
 
 
 @pytest.mark.usefixtures("line")

@@ -25,9 +25,11 @@ def few_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is drawn but copy generalisation: to draw all would take most of a test's time."""
     draw = gallery.drawn
 
-    def few(experiment: Experiment, figure: FigureSpec, *rest: Any) -> gallery.DrawnFigure:
+    def few(
+        experiment: Experiment, figure: FigureSpec, *rest: Any, keep: bool = False
+    ) -> gallery.DrawnFigure:
         if figure.name == "copy generalisation NTM":
-            return draw(experiment, figure, *rest)
+            return draw(experiment, figure, *rest, keep=keep)
         return gallery.DrawnFigure(figure, [], ["the patience to draw this"])
 
     monkeypatch.setattr(gallery, "drawn", few)

@@ -38,7 +38,7 @@ def test_the_folder_has_all_that_is_needed(make_run: MakeRun, tmp_path: Path) ->
     names = {str(path.relative_to(results.path)) for path in results.data.rglob("*.*")}
     assert names == {
         "data/machine.json",
-        *(f"data/copy-ntm-ff-0/{name}" for name in ("config.json", "curve.csv")),
+        *(f"data/copy-ntm-ff-0/{name}" for name in ("config.json", "curve.csv", "chosen.csv")),
         *(f"data/copy-ntm-ff-0/{name}.json" for name in ("evaluation", "analysis")),
         *(f"data/copy-lstm-0/{name}" for name in ("config.json", "curve.csv", "evaluation.json")),
     }
@@ -87,7 +87,7 @@ def test_figures_that_were_cut_short_are_drawn_again(
     whole = collected([run], tmp_path / "whole").figure(FIGURE_4).read_bytes()
     out = tmp_path / "cut"
 
-    def fails(*_: object) -> None:
+    def fails(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

@@ -90,10 +90,8 @@ def test_the_line_of_sort() -> None:
     trace, batch = traced("priority-sort-ff", "priority-sort", 40)
     priorities = batch.inputs[:20, :, 8].numpy()
     places = peaks(trace, "write", head=7)[:20]
-    asked_for = priorities > np.sort(priorities, axis=0)[4]  # the sixteen of highest priority
-    slope, start = np.polyfit(priorities[asked_for], places[asked_for], 1)
-    near = np.abs(places - (start + slope * priorities)) < 2
-    assert near[asked_for].mean() > 0.9
-    assert near[~asked_for].mean() < 0.5
-    reads = peaks(trace, "read", head=2)[21:]
-    assert (np.diff(reads, axis=0) >= 0).mean() > 0.9  # walks along
+    slope, start = np.polyfit(priorities.ravel(), places.ravel(), 1)
+    assert slope > 0
+    assert (np.abs(places - (start + slope * priorities)) < 2).mean() > 0.9
+    reads = peaks(trace, "read", head=0)[21:]
+    assert (np.diff(reads, axis=0) <= 0).all()  # walks along, from the highest priority down

@@ -5,6 +5,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ntm.commands.base import add_json
+from ntm.common.text import bits_text, percent
 
 if TYPE_CHECKING:
     from ntm.pretrained import Facts
@@ -12,8 +13,8 @@ if TYPE_CHECKING:
 
 HELP = "The packaged networks and what each can do"
 _NOTE = """\
-Bits per sequence, above the optimum where that is known. The memory is as large as in training
-where nothing else is said: net.resized(256) enlarges it."""
+Bits per sequence. The memory is as large as in training where nothing else is said:
+net.resized(256) enlarges it."""
 
 add_arguments = add_json
 
@@ -29,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
     for name, facts in cards.items():
         print(f'{name}   NTM.from_pretrained("{name}")')
         for ability in facts.abilities:
-            print(f"    {_place(ability, facts):44}{_quality(ability)}")
+            print(f"    {_place(ability, facts):44}{_quality(ability, facts)}")
         print(f"    made by: {facts.command}\n")
     print(_NOTE)
     return 0
@@ -43,8 +44,11 @@ def _place(ability: "Ability", facts: "Facts") -> str:
     return case_name(ability.at) + ("" if same else f", {locations:,} locations")
 
 
-def _quality(ability: "Ability") -> str:
-    return f"{ability.bits:>10.4g} bits, {ability.perfect:.1%} without a wrong bit"
+def _quality(ability: "Ability", facts: "Facts") -> str:
+    bits = f"{bits_text(ability.bits):>8} bits"
+    if facts.settings.task.optimum is not None:
+        return f"{bits} above the optimum"  # chance decides the bits, and nobody has all right
+    return f"{bits}, {percent(ability.perfect)} without a wrong bit"
 
 
 def _json(facts: "Facts") -> dict[str, Any]:

@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         nargs="*",
         metavar="DIR",
-        help="run folder, or a folder of them; without any, the page is made again from the data",
+        help="run folder, or a folder of them; without any, everything is made from the data",
     )
     add("--out", type=Path, required=True, metavar="DIR", help="folder for the results")
     add("--sequences", type=int, default=1000, help="fresh sequences per cost (default: 1000)")

@@ -33,6 +33,12 @@ def draw_figures(
         yield drawn(experiment, figure, runs, Path(out), formats)
 
 
+def redraw_figures(runs: RunFolders, out: Path, formats: Sequence[str]) -> Iterator[DrawnFigure]:
+    """The same in a folder that has figures: none is replaced by one that lacks something."""
+    for experiment, figure in figures_of(runs.tasks):
+        yield drawn(experiment, figure, runs, out, formats, keep=True)
+
+
 def figures_of(tasks: Iterable[str] = ()) -> list[tuple[Experiment, FigureSpec]]:
     """The figures of all experiments, and of tasks that have none; the paper's come first."""
     known = {experiment.task: experiment for experiment in (MACHINE, *experiments())}
@@ -47,12 +53,22 @@ def drawn(
     runs: RunFolders,
     out: Path,
     formats: Sequence[str],
+    *,
+    keep: bool = False,
 ) -> DrawnFigure:
-    """Draw one figure in a folder, or say what it lacks."""
+    """Draw one figure in a folder, or say what it lacks.
+
+    keep: if it lacks something, the one that is there stays.
+    """
     runs.lacking.clear()
+    there = sorted(out.glob(f"{figure.stem}.*")) if keep else []
     files: list[Path] = []
     try:
-        files = style.save(figure.draw(experiment, runs), out / figure.stem, formats)
+        picture = figure.draw(experiment, runs)
+        if not (there and runs.lacking):
+            files = style.save(picture, out / figure.stem, formats)
     except MissingError as error:
         runs.lacking.append(str(error))
+    if there and not files:
+        return DrawnFigure(figure, there, ())
     return DrawnFigure(figure, files, tuple(runs.lacking))

@@ -10,7 +10,7 @@ and a `config`, which is a frozen dataclass with an `input_size` and an `output_
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from torch import Tensor, nn
 
@@ -25,6 +25,18 @@ ModelConfig = Any
 @dataclass(frozen=True)
 class NoInitialisation:
     """The weights of this family begin in one way only."""
+
+
+class Footprint(NamedTuple):
+    """About how large a network is, told from its config before anything is built."""
+
+    parameters: int
+    layers: int
+    heads: int = 0
+    products: int = 0
+    """Multiplications of a step, beside one for each parameter."""
+    values: int = 0
+    """Numbers in a trace of a step."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +77,10 @@ class Family:
         """The sizes of a config, in words."""
         return ", ".join(f"{name} {value}" for name, value in vars(config).items())
 
+    def footprint(self, config: Any, memory_locations: int | None = None) -> Footprint | None:
+        """How large a network is, with that much memory; None: this family does not say."""
+        return None
+
     def runs_on(self, model: Model) -> str:
         """What runs the model, in words; a RuntimeError says why nothing can."""
         return "torch"
@@ -85,6 +101,11 @@ class Family:
     def enlarged(self, model: Any, memory_locations: int) -> Model:
         """The same network with more memory locations."""
         raise ValueError(f"{self.title} has no memory to enlarge: memory_locations is for an NTM.")
+
+
+def lstm_parameters(inputs: int, size: int, layers: int) -> int:
+    """About how many weights the layers of an LSTM have, each of which sees the one below."""
+    return 4 * size * (inputs + size) + 8 * (layers - 1) * size * size
 
 
 MODELS: Registry[Family] = Registry("model", "ntm.families")

@@ -18,7 +18,7 @@ from ntm import checks, forms
 from ntm.cell import described, make_storable
 from ntm.common.fields import Checked, setting
 from ntm.forms import Lengths, Sequences
-from ntm.models.family import Family, Model, register
+from ntm.models.family import Family, Footprint, Model, lstm_parameters, register
 from ntm.models.step import TorchStep, TwoPartStep
 from ntm.tasks import Batch
 
@@ -248,6 +248,11 @@ class LSTMFamily(Family):
     def sizes(self, config: LSTMConfig) -> str:
         """Layers and units."""
         return f"{config.layers} layers of {config.hidden_size}"
+
+    def footprint(self, config: LSTMConfig, memory_locations: int | None = None) -> Footprint:
+        """How large a network is."""
+        weights = lstm_parameters(config.input_size, config.hidden_size, config.layers)
+        return Footprint(weights, config.layers)
 
     def step(self, model: Model, optimiser: Any) -> TwoPartStep:
         """A step of padded batches, with the native engine's update where there is one."""

@@ -9,7 +9,7 @@ from ntm import engine
 from ntm.config import Initialisation, NTMConfig
 from ntm.engine.fused import FusedGradients
 from ntm.layer import NTM
-from ntm.models.family import Family, register
+from ntm.models.family import Family, Footprint, lstm_parameters, register
 from ntm.models.step import TorchStep, TwoPartStep
 from ntm.tasks import Batch
 from ntm.trace import Trace
@@ -62,6 +62,23 @@ class NTMFamily(Family):
         return (
             f"controller {layers}{config.controller_size}, memory {config.memory_locations} x "
             f"{config.memory_width}, {config.read_heads} + {config.write_heads} heads"
+        )
+
+    def footprint(self, config: NTMConfig, memory_locations: int | None = None) -> Footprint:
+        """How large a network is, with that much memory."""
+        locations, width = memory_locations or config.memory_locations, config.memory_width
+        heads, addressing = config.read_heads + config.write_heads, 3 * width + len(config.shifts)
+        inputs, size = config.controller_inputs, config.controller_size
+        emitted = config.read_heads * config.read_head_outputs
+        emitted += config.write_heads * config.write_head_outputs
+        layers = config.recurrent_layers
+        controller = lstm_parameters(inputs, size, layers) if layers else inputs * size
+        return Footprint(
+            parameters=controller + size * emitted + config.memory_locations * width,
+            layers=config.controller_layers,
+            heads=heads,
+            products=heads * locations * addressing,
+            values=locations * (width + 4 * heads) + heads * addressing,
         )
 
     def runs_on(self, model: Any) -> str:

@@ -12,12 +12,13 @@ from typing import Any
 
 from ntm.bench.results import machine
 from ntm.bench.timing import threads
-from ntm.figures.gallery import draw_figures, figures_of
+from ntm.figures.gallery import figures_of, redraw_figures
 from ntm.report import measure
 from ntm.report.layout import Results
 from ntm.report.measure import Effort
 from ntm.report.page import write_readme
 from ntm.report.progress import Stages
+from ntm.report.recorded import RecordedRuns
 from ntm.report.records import is_up_to_date, store_json, store_run
 from ntm.runs import FolderError, Run
 
@@ -27,7 +28,8 @@ STAGES = ("evaluate", "analyse", "draw", "report")
 def collect(runs: Sequence[Run], out: str | Path, effort: Effort, progress: Stages) -> Results:
     """Measure runs and make a folder of results of them, or add them to one.
 
-    Runs that the folder knows already, by their names, are measured again if they changed.
+    Runs that the folder knows already, by their names, are measured again if they changed. Figures
+    show all runs of the folder.
     """
     results = Results(Path(out))
     _require_own_names(runs)
@@ -66,14 +68,15 @@ def _analyse(run: Run, folder: Path, effort: Effort) -> None:
 
 
 def _draw(runs: Sequence[Run], results: Results, progress: Stages) -> None:
-    progress.begin("draw", len(figures_of(run.settings.task.name for run in runs)))
-    file, key = results.figures / "figures.json", _figures_key(runs)
-    if not runs or is_up_to_date(file, key):
+    records = results.records()
+    progress.begin("draw", len(figures_of(record.task for record in records)))
+    file, key = results.figures / "figures.json", _figures_key(runs, results)
+    if not records or is_up_to_date(file, key):
         return
     results.figures.mkdir(parents=True, exist_ok=True)
     file.unlink(missing_ok=True)  # it no longer describes what is drawn from here on
     drawn = []
-    for outcome in draw_figures([run.path for run in runs], results.figures, ["svg"]):
+    for outcome in redraw_figures(RecordedRuns(records, runs), results.figures, ["svg"]):
         progress.doing(outcome.figure.title)
         progress.done()
         named = {"number": outcome.figure.number, "name": outcome.figure.stem}
@@ -81,17 +84,14 @@ def _draw(runs: Sequence[Run], results: Results, progress: Stages) -> None:
     store_json(file, {"key": key, "figures": drawn})
 
 
-def _figures_key(runs: Iterable[Run]) -> dict[str, Any]:
-    """What decides the figures: the weights and the learning curves."""
+def _figures_key(runs: Iterable[Run], results: Results) -> dict[str, Any]:
+    """What decides the figures: the weights, the learning curves and the costs."""
     from matplotlib import __version__
 
-    made_from = {
-        _name(run): [
-            *measure.weights_digests(run).values(),
-            hashlib.sha256(run.metrics.read_bytes() if run.metrics.exists() else b"").hexdigest(),
-        ]
-        for run in runs
-    }
+    made_from = {_name(run): list(measure.weights_digests(run).values()) for run in runs}
+    for file in sorted(results.data.glob("*/*")):
+        name = file.relative_to(results.data).as_posix()
+        made_from[name] = [hashlib.sha256(file.read_bytes()).hexdigest()]
     digest = hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()
     return {"runs": digest, "matplotlib": __version__}
 

@@ -3,6 +3,7 @@
 data/copy-ntm-ff-0/
   config.json       the settings
   curve.csv         the learning curve, thinned: sequences,bits,seconds
+  chosen.csv        that of the chosen start over its own sequences (runs that try several starts)
   evaluation.json   costs within and beyond the trained range, best and latest weights
   analysis.json     what the heads do (NTMs)
 """
@@ -19,11 +20,11 @@ from ntm.common.files import write_atomically
 from ntm.paper.experiment import Case
 from ntm.report.measure import WEIGHTS, Json
 from ntm.runs import Run, RunError, Settings, read_metrics
-from ntm.runs.metrics import merged
+from ntm.runs.metrics import chosen_start, merged
 from ntm.trace import Array
 
 FORMAT = 1
-FINENESS = 50
+FINENESS = 100
 """Neighbouring points of a thinned curve are at least their position / FINENESS apart."""
 
 
@@ -44,6 +45,13 @@ class Record:
     curve: LearningCurve
     evaluation: Json
     analysis: Json | None
+    chosen: LearningCurve | None = None
+    """The learning curve of the chosen start, if several were tried; None: it was not stored."""
+
+    @property
+    def own_curve(self) -> LearningCurve | None:
+        """The learning curve over the sequences that the network itself was trained on."""
+        return self.chosen if self.settings.training.has_trials else self.curve
 
     @property
     def task(self) -> str:
@@ -111,7 +119,11 @@ def store_run(run: Run, folder: Path) -> None:
     """Copy the settings and the learning curve of a run."""
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / "config.json", (run.path / "config.json").read_bytes())
-    write_atomically(folder / "curve.csv", _csv(thinned(read_metrics(run.metrics))))
+    lines, training = read_metrics(run.metrics), run.settings.training
+    write_atomically(folder / "curve.csv", _csv(thinned(lines)))
+    if training.has_trials:
+        own = chosen_start(lines, training.trial_length)
+        write_atomically(folder / "chosen.csv", _csv(thinned(own)))
 
 
 def store_json(file: Path, facts: Json) -> None:
@@ -132,13 +144,14 @@ def read_records(data: Path) -> list[Record]:
 
 
 def _read_record(folder: Path) -> Record:
-    analysis = folder / "analysis.json"
+    analysis, chosen = folder / "analysis.json", folder / "chosen.csv"
     return Record(
         folder.name,
         Run(folder).settings,
         _read_curve(folder / "curve.csv"),
         read_json(folder / "evaluation.json"),
         read_json(analysis) if analysis.exists() else None,
+        _read_curve(chosen) if chosen.exists() else None,
     )
 
 

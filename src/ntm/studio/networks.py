@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ntm import pretrained
-from ntm.config import NTMConfig
 from ntm.evaluation import enlarged
-from ntm.models.family import Model, ModelConfig
-from ntm.models.lstm import LSTMConfig
+from ntm.models.family import Model
 from ntm.paper import case_name, paper_settings
 from ntm.runs import Run, RunError, Settings, build_model
 from ntm.runs.weights import read_facts
@@ -54,8 +52,7 @@ class Network:
 
     def to_json(self) -> dict[str, Any]:
         """How the listing shows it."""
-        config = self.settings.model
-        locations = config.memory_locations if isinstance(config, NTMConfig) else None
+        locations = getattr(self.settings.model, "memory_locations", None)
         most = None if locations is None else max(MAX_LOCATIONS, locations)
         return {
             "id": self.id,
@@ -108,7 +105,7 @@ class Networks:
         """Run a network on a drawn problem, with a larger memory if that is asked for."""
         network = self.find(network_id)
         batch = encode(problem, network.task)
-        _require_room(network.settings.model, len(batch.inputs), locations)
+        _require_room(network.settings, len(batch.inputs), locations)
         try:
             model = enlarged(network.load(), locations)
         except RunError as error:
@@ -136,7 +133,7 @@ class Networks:
         file = next((file for file in files if file is not None), None)
         if file is None or not _is_drawable(run.settings):
             return None
-        facts = self._facts.get(file, lambda: _facts(file, run.settings.model))
+        facts = self._facts.get(file, lambda: _facts(file, run.settings))
         if not facts:
             return None
         return Network(
@@ -167,9 +164,14 @@ def _build_untrained(task: str) -> Model:
     return build_model(paper_settings(task))
 
 
-def _facts(file: Path, config: ModelConfig) -> dict[str, Any]:
-    """How long the weights were trained and what they cost; nothing if the file is no good."""
-    if _parameters(config) > _MAX_PARAMETERS or file.stat().st_size > 8 * _MAX_PARAMETERS:
+def _facts(file: Path, settings: Settings) -> dict[str, Any]:
+    """How long the weights were trained and what they cost; nothing if the file is no good.
+
+    A config from somewhere may say anything. If its family does not tell how large the network is,
+    the run is watched, but not played with.
+    """
+    size = settings.family.footprint(settings.model)
+    if size is None or max(size.parameters, file.stat().st_size // 8) > _MAX_PARAMETERS:
         return {}
     try:
         known = read_facts(file)
@@ -193,49 +195,23 @@ def _is_drawable(settings: Settings) -> bool:
     return all(size["min"] <= size["max"] for size in form(settings.task)["sizes"].values())
 
 
-def _parameters(config: ModelConfig) -> float:
-    """About how many a network has; a config from somewhere may say anything.
-
-    Of families that are not the package's own it is unknown: their runs are watched, not played.
-    """
-    if isinstance(config, NTMConfig):
-        heads = config.read_heads * config.read_head_outputs
-        heads += config.write_heads * config.write_head_outputs
-        below, layers, size = (
-            config.controller_inputs,
-            config.controller_layers,
-            config.controller_size,
-        )
-        rest = config.memory_locations * config.memory_width + size * heads
-    elif isinstance(config, LSTMConfig):
-        below, layers, size, rest = config.input_size, config.layers, config.hidden_size, 0
-    else:
-        return math.inf
-    return 4 * size * (below + size) + 8 * (layers - 1) * size * size + rest
-
-
-def _require_room(config: ModelConfig, steps: int, locations: int | None) -> None:
+def _require_room(settings: Settings, steps: int, locations: int | None) -> None:
     """Refuse what would take too long, or be too large to show."""
-    products, values, heads = _parameters(config), 0, 0
-    layers = getattr(config, "controller_layers", getattr(config, "layers", 1))
-    require_few(layers, _MAX_LAYERS, "layers")
-    if isinstance(config, NTMConfig):
-        most = max(MAX_LOCATIONS, config.memory_locations)
-        locations = locations or config.memory_locations
-        if locations > most:
-            raise RefusedError(422, f"memory_locations is {locations}; give up to {most}.")
-        heads, width = config.read_heads + config.write_heads, config.memory_width
-        products += heads * locations * (3 * width + len(config.shifts))
-        values = steps * locations * (width + 4 * heads)
-        values += steps * heads * (3 * width + len(config.shifts))
-    if steps * products > _MAX_PRODUCTS:
+    trained = getattr(settings.model, "memory_locations", None)
+    if locations and trained and locations > (most := max(MAX_LOCATIONS, trained)):
+        raise RefusedError(422, f"memory_locations is {locations}; give up to {most}.")
+    size = settings.family.footprint(settings.model, locations)
+    assert size is not None  # or it would not be listed
+    require_few(size.layers, _MAX_LAYERS, "layers")
+    if steps * (size.parameters + size.products) > _MAX_PRODUCTS:
         raise RefusedError(
             422, f"{steps:,} steps of a network of this size take too long; take a shorter problem."
         )
-    require_few(heads, MAX_HEADS, "heads")
-    if values > MAX_VALUES:
+    require_few(size.heads, MAX_HEADS, "heads")
+    if (values := steps * size.values) > MAX_VALUES:
         raise RefusedError(
             422,
-            f"{steps:,} steps of a memory of {locations:,} locations are {values:,} numbers; the "
-            f"studio shows up to {MAX_VALUES:,}. Take a shorter problem or a smaller memory.",
+            f"{steps:,} steps of a memory of {locations or trained:,} locations are {values:,} "
+            f"numbers; the studio shows up to {MAX_VALUES:,}. Take a shorter problem or a smaller "
+            f"memory.",
         )

@@ -70,8 +70,8 @@ export const MOMENTS = [
     lanes: ["Output", "write", "read"],
     sentences: [
       "Twenty vectors arrive in any order, each with a priority.",
-      "One head writes each to a location that is a straight line over its priority; those of the lowest, which are not asked for, it puts elsewhere.",
-      "So the memory is the sorted list, and to answer a read head only walks along it.",
+      "One head writes each to a location that is a straight line over its priority.",
+      "So the memory is the sorted list, and to answer a read head only walks along it, from the highest priority down.",
     ],
   },
 ];
