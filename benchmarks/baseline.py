@@ -8,11 +8,13 @@ run. "Packed" is torch's way for mixed lengths, with the update by torch operati
 
 import argparse
 import functools
+from collections.abc import Callable
 
 import torch
 
 from ntm.bench.timing import Work, alternate, spread_of_ratios, threads
-from ntm.models.lstm import BaselineStep
+from ntm.models.family import family
+from ntm.models.lstm import PaddedStep
 from ntm.paper import settings_for
 from ntm.runs import Stream, build_model
 from ntm.training import GravesRMSprop, Step, TorchStep
@@ -25,11 +27,11 @@ def contestants(task: str, batch_size: int) -> dict[str, Work]:
     """Each trains on so many batches of mixed lengths per call."""
     settings = settings_for(task, "lstm")
 
-    def work(kind: type[TorchStep], bucketed: bool) -> Work:
+    def work(kind: Callable[..., Step], bucketed: bool) -> Work:
         model = build_model(settings)
         optimiser = GravesRMSprop(model.parameters(), lr=1e-6)
         optimiser.ensure_state()
-        step: Step = kind(model, optimiser)  # type: ignore[arg-type]
+        step = kind(model, optimiser)
         stream = Stream(settings.task, 1, batch_size, bucketed=bucketed)
 
         blocks = functools.lru_cache(1)(stream.block)
@@ -43,8 +45,10 @@ def contestants(task: str, batch_size: int) -> dict[str, Work]:
 
     return {
         "packed": work(TorchStep, bucketed=False),
-        "padded": work(BaselineStep, bucketed=False),
-        "padded, like lengths": work(BaselineStep, bucketed=True),
+        "padded": work(PaddedStep, bucketed=False),
+        "padded, like lengths": work(PaddedStep, bucketed=True),
+        "native": work(family("lstm").step, bucketed=False),
+        "native, like lengths": work(family("lstm").step, bucketed=True),
     }
 
 

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from ntm import NTM
 from ntm.engine import native
+from ntm.models.lstm import LSTMBaseline
 from ntm.trace import HEAD_ARRAYS
 
 CALLS = int(os.environ.get("NTM_DAMAGED_CALLS", "2000"))
@@ -69,13 +70,8 @@ def whole_call(chance: random.Random, new: Bordered) -> tuple[Callable[..., Any]
     block = (x, logits, new(steps, batch, dtype=dtype), lengths)
     function = native.function
 
-    def compute(*arguments: Any) -> float:
-        sizes, weights, dweights, start, dstart, *block, begin, end, threads = arguments
-        gradients = function("Gradients", dtype)(sizes, weights, dweights, start, dstart)
-        found: float = gradients.compute(
-            function("Block", dtype)(sizes, *block), begin, end, threads
-        )
-        return found
+    channels = config.input_size, config.output_size
+    lstm_sizes, lstm = lstm_of(chance, channels, like)
 
     def keep_and_step(rows: Any, *constants: Any) -> bool:
         done: bool = function("Optimiser", dtype)(rows).step(*constants)
@@ -89,7 +85,14 @@ def whole_call(chance: random.Random, new: Bordered) -> tuple[Callable[..., Any]
         [
             (function("forward", dtype), [*forward, [like(s) for s in state]]),
             (function("backward", dtype), [*backward, *again]),
-            (compute, [sizes, weights, again[0], start, copy_of(start, like), *block, 0, batch, 1]),
+            (
+                computed("Gradients", channels, dtype),
+                [sizes, weights, again[0], start, copy_of(start, like), *block, 0, batch, 1],
+            ),
+            (
+                computed("LSTMGradients", channels, dtype),
+                [lstm_sizes, lstm, copy_of(lstm, like), *block, 0, batch, 2],
+            ),
             (function("update", dtype), [rows, *constants]),
             (keep_and_step, [rows, *constants]),
             (function("all_finite", dtype), [x]),
@@ -100,6 +103,29 @@ def whole_call(chance: random.Random, new: Bordered) -> tuple[Callable[..., Any]
             ),
         ]
     )
+
+
+def lstm_of(
+    chance: random.Random, channels: tuple[int, int], like: Callable[[Tensor], Tensor]
+) -> tuple[Any, list[Tensor]]:
+    """The sizes and the parameters of a small LSTM."""
+    net = LSTMBaseline(*channels, chance.randint(1, 9), chance.randint(1, 3))
+    parameters = [*net.layers.parameters(), *net.output.parameters()]
+    parameters += [net.start_hidden, net.start_cell]
+    return native.lstm_sizes_of(net.config), copy_of(parameters, like)
+
+
+def computed(kind: str, channels: tuple[int, int], dtype: torch.dtype) -> Callable[..., float]:
+    """A call of one of the classes that compute gradients: its arguments, then those of a block."""
+
+    def compute(*arguments: Any) -> float:
+        *own, inputs, targets, mask, lengths, begin, end, threads = arguments
+        gradients = native.function(kind, dtype)(*own)
+        block = native.function("Block", dtype)(*channels, inputs, targets, mask, lengths)
+        found: float = gradients.compute(block, begin, end, threads)
+        return found
+
+    return compute
 
 
 def copy_of(tensors: list[Tensor], like: Callable[[Tensor], Tensor]) -> list[Tensor]:

@@ -22,9 +22,9 @@ from tests.engine.comparison import (
 )
 from torch import Tensor
 
-from ntm.engine.fused import FusedGradients, FusedUpdate
+from ntm.engine.fused import FusedUpdate, NTMGradients
 from ntm.layer import NTM
-from ntm.models.ntm import NativeStep
+from ntm.models.step import NativeStep
 from ntm.runs import Stream
 from ntm.tasks import Batch, Copy, Task, cost_in_bits
 from ntm.training import GravesRMSprop, TorchStep
@@ -62,7 +62,7 @@ def by_autograd(net: NTM, block: Batch, start: int, stop: int) -> Results:
 
 
 def by_the_fused_call(net: NTM, block: Batch, start: int, stop: int) -> Results:
-    nats = FusedGradients(net)(*block, start, stop)
+    nats = NTMGradients(net)(*block, start, stop)
     return named_results(net, nats)
 
 
@@ -97,7 +97,7 @@ def reference(options: dict[str, object], dtype: torch.dtype, run: int = 0) -> N
 def test_calls_do_not_depend_on_those_before_them() -> None:
     """Buffers live from call to call, and blocks come and go."""
     net = network(NETWORKS["lstm"], torch.float32)
-    call = FusedGradients(net)
+    call = NTMGradients(net)
     blocks = [block_of(TASK), block_of(Copy(bits=2, max_length=9))]
     for index, start, stop in [(0, 0, 9), (1, 3, 4), (0, 5, 30), (1, 0, 16), (0, 0, 1), (0, 1, 9)]:
         found = named_results(net, call(*blocks[index], start, stop))
@@ -109,7 +109,7 @@ def test_calls_do_not_depend_on_those_before_them() -> None:
 
 def test_a_clip_may_change_between_calls() -> None:
     net, block = network({"backward_clip": 1e-3}, torch.float32), block_of(TASK)
-    call = FusedGradients(net)
+    call = NTMGradients(net)
     call(*block, 0, 9)
     for limit in (1e-2, math.inf, 1e-3):
         net.backward_clip = limit
@@ -123,7 +123,7 @@ def test_steps_that_are_scored_beyond_a_length_have_logits_of_zero() -> None:
     net = network({}, torch.float32)
     block = block_of(TASK)
     everywhere = block._replace(mask=torch.ones_like(block.mask))
-    call = FusedGradients(net)
+    call = NTMGradients(net)
     for start, stop in (
         (100, 164),
         (0, 64),
@@ -167,18 +167,18 @@ def test_a_block_that_does_not_fit_is_refused(change: dict[str, Tensor], message
         lengths=torch.full((5,), 9),
     )
     with pytest.raises(ValueError, match=message):
-        FusedGradients(network({}, torch.float32))(*block._replace(**change), 0, 5)
+        NTMGradients(network({}, torch.float32))(*block._replace(**change), 0, 5)
 
 
 @pytest.mark.parametrize(("start", "stop"), [(-1, 3), (3, 3), (0, 257)])
 def test_sequences_that_the_block_does_not_have_are_refused(start: int, stop: int) -> None:
     with pytest.raises(ValueError, match="a block of 256"):
-        FusedGradients(network({}, torch.float32))(*block_of(TASK), start, stop)
+        NTMGradients(network({}, torch.float32))(*block_of(TASK), start, stop)
 
 
 def test_the_network_may_let_go_of_its_gradients() -> None:
     net = network({}, torch.float32)
-    call = FusedGradients(net)
+    call = NTMGradients(net)
     kept = [parameter.grad for parameter in net.parameters()]
     nats = call(*block_of(TASK), 0, 5)
     expected = [gradient.clone() for gradient in kept]
@@ -199,7 +199,8 @@ def trained(kind: Kind, options: dict[str, object], dtype: torch.dtype, run: int
     net.engine = "reference" if kind == "reference" else "native"
     optimiser = GravesRMSprop(net.parameters(), lr=1e-3)
     optimiser.ensure_state()
-    step = (NativeStep if kind == "fused" else TorchStep)(net, optimiser)
+    fused = kind == "fused"
+    step = NativeStep(net, NTMGradients(net), optimiser) if fused else TorchStep(net, optimiser)
     bits = [step(block, start, stop) for start, stop in pairwise(range(0, 33, 3))]
     state = {
         f"{part} of {name}": optimiser.state[parameter][part]

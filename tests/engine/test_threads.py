@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ntm.bench.timing import threads
 from ntm.cell import State
-from ntm.engine.fused import FusedGradients, FusedUpdate
+from ntm.engine.fused import FusedUpdate, NTMGradients
 from ntm.layer import NTM
 
 # Groups of every size; more gates and head values than one thread takes at a time.
@@ -57,7 +57,7 @@ def fused_step(net: NTM, x: Tensor, lengths: Tensor) -> Callable[[], Results]:
     """A call for the cost of x and the gradients of all parameters."""
     targets = (x[..., : net.config.output_size] > 0).to(x)
     mask = (torch.arange(len(x)).unsqueeze(1) < lengths).to(x)
-    gradients = FusedGradients(net)
+    gradients = NTMGradients(net)
 
     def call() -> Results:
         cost = gradients(x, targets, mask, lengths, 0, len(lengths))

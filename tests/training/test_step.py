@@ -1,12 +1,13 @@
 import math
+from collections.abc import Callable
 
 import pytest
 import torch
 from torch import Tensor, nn
 
 from ntm.layer import NTM
-from ntm.models.lstm import BaselineStep, LSTMBaseline
-from ntm.models.ntm import NativeStep
+from ntm.models.lstm import LSTMBaseline, PaddedStep
+from ntm.models.step import NativeStep, TwoPartStep
 from ntm.runs import Stream
 from ntm.tasks import Copy, cost_in_bits
 from ntm.training import GravesRMSprop, TorchStep
@@ -27,11 +28,16 @@ def models() -> list[nn.Module]:
     ]
 
 
-@pytest.mark.parametrize(("index", "kind"), [(0, BaselineStep), (1, NativeStep)])
-def test_a_step_is_one_update_on_the_mean_cost_of_its_sequences(index: int, kind: type) -> None:
+@pytest.mark.parametrize(
+    ("index", "make", "kind"),
+    [(0, make_step, NativeStep), (0, PaddedStep, PaddedStep), (1, make_step, NativeStep)],
+)
+def test_a_step_is_one_update_on_the_mean_cost_of_its_sequences(
+    index: int, make: Callable[..., TwoPartStep], kind: type
+) -> None:
     model, twin = models()[index], models()[index]
     optimiser = GravesRMSprop(twin.parameters(), lr=0.01)
-    step = make_step(model, GravesRMSprop(model.parameters(), lr=0.01))
+    step = make(model, GravesRMSprop(model.parameters(), lr=0.01))
     assert type(step) is kind
     for start, stop in ((0, 1), (1, 6), (250, 256)):
         bits = step(block(), start, stop)

@@ -14,7 +14,7 @@ from torch import Tensor
 from ntm.config import NTMConfig
 from ntm.engine import native, operators, recognition, transforms
 from ntm.engine.base import Answer, Declined, Record, Request, register
-from ntm.engine.fused import FusedGradients
+from ntm.engine.fused import NTMGradients
 
 if TYPE_CHECKING:
     from ntm.layer import NTM
@@ -37,9 +37,9 @@ class Native:
             return _not_as_built(difference)
         return None
 
-    def gradients(self, net: "NTM") -> FusedGradients:
+    def gradients(self, net: "NTM") -> NTMGradients:
         """A training step's gradients without autograd."""
-        return FusedGradients(net)
+        return NTMGradients(net)
 
     def run(self, net: "NTM", request: Request) -> Answer:
         """Run whole sequences, as `ntm.engine.base.Engine` describes."""

@@ -5,7 +5,9 @@ autograd's graph would take as long again. These two calls compute the same numb
 """
 
 import math
-from collections.abc import Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -19,29 +21,30 @@ if TYPE_CHECKING:
 Row = list[Tensor]
 
 
-class FusedGradients:
+class FusedGradients(ABC):
     """Cost and gradients of a network on sequences of a block, written to each parameter's `.grad`.
 
     The parameters must stay where they are: their memory is looked up once.
     """
 
-    def __init__(self, net: "NTM") -> None:
-        weights, start = recognition.weights_of(net), recognition.start_of(net)
-        for parameter in (*weights, *start):
+    def __init__(self, config: Any, *parts: Sequence[Tensor]) -> None:
+        """parts: the parameters, grouped and in the order in which the kernels take them."""
+        for parameter in chain(*parts):
             parameter.grad = torch.zeros_like(parameter)
-        self._net, self._dtype = net, net.start.memory.dtype
+        self._config, self._dtype = config, parts[0][0].dtype
         # The memory stays good even where the network lets go of its tensors.
-        tensors = (weights, _gradients(weights), start, _gradients(start))
-        self._tensors = [[tensor.detach() for tensor in part] for part in tensors]
-        self._make_native()
+        self._tensors = [
+            [tensor.detach() for tensor in tensors]
+            for part in parts
+            for tensors in (part, _gradients(part))
+        ]
         self._inputs: Tensor | None = None
         self._block: Any = None
         self._sequences = 0
 
-    def _make_native(self) -> None:
-        self._clip = self._net.backward_clip
-        self._sizes = native.sizes_of(self._net.config, self._clip)
-        self._native = native.function("Gradients", self._dtype)(self._sizes, *self._tensors)
+    @abstractmethod
+    def _kernels(self) -> Any:
+        """What the extension made for this network as it is now."""
 
     def __call__(
         self, inputs: Tensor, targets: Tensor, mask: Tensor, lengths: Tensor, start: int, stop: int
@@ -52,29 +55,27 @@ class FusedGradients:
         """
         if inputs is not self._inputs:
             self._take(inputs, targets, mask, lengths)
-        if self._net.backward_clip != self._clip:
-            self._make_native()
         if not 0 <= start < stop <= self._sequences:
             raise ValueError(
                 f"Sequences {start} to {stop} were asked of a block of {self._sequences}; give "
                 f"0 <= start < stop <= {self._sequences}."
             )
-        nats: float = self._native.compute(self._block, start, stop, torch.get_num_threads())
+        nats: float = self._kernels().compute(self._block, start, stop, torch.get_num_threads())
         return nats
 
     def _take(self, inputs: Tensor, targets: Tensor, mask: Tensor, lengths: Tensor) -> None:
         """Check a block once; most calls are for the block before's."""
         steps, sequences = inputs.shape[:2]
-        config = self._net.config
-        self._require("inputs", inputs, (steps, sequences, config.input_size))
-        self._require("targets", targets, (steps, sequences, config.output_size))
+        channels = self._config.input_size, self._config.output_size
+        self._require("inputs", inputs, (steps, sequences, channels[0]))
+        self._require("targets", targets, (steps, sequences, channels[1]))
         self._require("mask", mask, (steps, sequences))
         if lengths.dtype != torch.int64 or lengths.shape != (sequences,):
             raise ValueError(
                 f"lengths must be ({sequences},) int64, got {tuple(lengths.shape)} {lengths.dtype}."
             )
         self._block = native.function("Block", self._dtype)(
-            self._sizes, inputs, targets, mask, lengths.contiguous()
+            *channels, inputs, targets, mask, lengths.contiguous()
         )
         self._inputs, self._sequences = inputs, sequences
 
@@ -87,6 +88,38 @@ class FusedGradients:
             raise ValueError(
                 f"{name} must have contiguous channels, got the strides {tensor.stride()}."
             )
+
+
+class NTMGradients(FusedGradients):
+    """Those of an NTM, whose backward clip may change between calls."""
+
+    def __init__(self, net: "NTM") -> None:
+        super().__init__(net.config, recognition.weights_of(net), recognition.start_of(net))
+        self._net = net
+        self._make_native()
+
+    def _make_native(self) -> None:
+        self._clip = self._net.backward_clip
+        sizes = native.sizes_of(self._config, self._clip)
+        self._native = native.function("Gradients", self._dtype)(sizes, *self._tensors)
+
+    def _kernels(self) -> Any:
+        if self._net.backward_clip != self._clip:
+            self._make_native()
+        return self._native
+
+
+class LSTMGradients(FusedGradients):
+    """Those of the LSTM baseline."""
+
+    def __init__(self, config: Any, parameters: Sequence[Tensor]) -> None:
+        """parameters: the weights of each layer, below and own, the output's, and the start."""
+        super().__init__(config, parameters)
+        sizes = native.lstm_sizes_of(config)
+        self._native = native.function("LSTMGradients", self._dtype)(sizes, *self._tensors)
+
+    def _kernels(self) -> Any:
+        return self._native
 
 
 class FusedUpdate:

@@ -117,6 +117,16 @@ def sizes_of(config: NTMConfig, backward_clip: float | None) -> Any:
     )
 
 
+def lstm_sizes_of(config: Any) -> Any:
+    """The extension's own description of an LSTM baseline."""
+    return _loaded.module.LSTMSizes(
+        inputs=config.input_size,
+        outputs=config.output_size,
+        units=config.hidden_size,
+        layers=config.layers,
+    )
+
+
 def forward(
     sizes: Any,
     x: Tensor,

@@ -26,17 +26,23 @@ if TYPE_CHECKING:
 
 _KINDS = (Cell, FeedforwardController, LSTMController, Heads, StartState, nn.Linear, nn.ModuleList)
 # What a call of a module runs; an attribute of that name on one module would take its place.
-_METHODS = {
-    kind: frozenset(name for name in dir(kind) if callable(getattr(kind, name)))
-    | {"weight", "bias"}
-    for kind in _KINDS
-}
+_METHODS: dict[type[nn.Module], frozenset[str]] = {}
 # What of a module's attributes recognition looks into.
 _DICTS = (
     *("_modules", "_parameters", "_forward_hooks", "_forward_pre_hooks"),
     *("_backward_hooks", "_backward_pre_hooks"),
 )
 _TENSORS = (nn.Parameter, Tensor)  # functional_call puts tensors in the place of parameters
+
+
+def know(kind: type[nn.Module], tensors: tuple[str, ...] = ("weight", "bias")) -> None:
+    """Let `own_attributes` recognise modules of this kind; tensors: what its `forward` looks up."""
+    methods = (name for name in dir(kind) if callable(getattr(kind, name)))
+    _METHODS[kind] = frozenset((*methods, *tensors))
+
+
+for _kind in _KINDS:
+    know(_kind)
 
 
 class Unrecognised(Exception):  # noqa: N818  # an answer, which no user sees
@@ -105,16 +111,19 @@ def tensors_of(net: "NTM", with_start: bool) -> tuple[list[Tensor], list[Tensor]
 def weights_of(net: "NTM") -> list[Tensor]:
     """Weight and bias of the controller's layers, the heads and the output, in this order."""
     cell = net._modules.get("cell")
-    own = _own(cell, Cell, "cell")["_modules"]
+    own = own_attributes(cell, Cell, "cell")["_modules"]
     config: Any = cell.config  # type: ignore[union-attr]
     tree = _tree_of(config)
-    layers = _own(own.get("controller"), tree.controller, "cell.controller")["_modules"].get(
-        "layers"
-    )
+    layers = own_attributes(own.get("controller"), tree.controller, "cell.controller")[
+        "_modules"
+    ].get("layers")
     heads = own.get("heads")
-    linear = _own(heads, Heads, "cell.heads")["_modules"].get("linear")
+    linear = own_attributes(heads, Heads, "cell.heads")["_modules"].get("linear")
     _require_heads(heads, config, tree)
-    maps = [*_own(layers, nn.ModuleList, "cell.controller.layers")["_modules"].values(), linear]
+    maps = [
+        *own_attributes(layers, nn.ModuleList, "cell.controller.layers")["_modules"].values(),
+        linear,
+    ]
     maps.append(own.get("output"))
     if len(maps) != len(tree.linears):
         raise Unrecognised(
@@ -122,9 +131,9 @@ def weights_of(net: "NTM") -> list[Tensor]:
         )
     weights = []
     for module, (name, weight, bias) in zip(maps, tree.linears, strict=True):
-        parameters = _own(module, nn.Linear, name)["_parameters"]
-        weights.append(_tensor(parameters, name, "weight", weight))
-        weights.append(_tensor(parameters, name, "bias", bias))
+        parameters = own_attributes(module, nn.Linear, name)["_parameters"]
+        weights.append(plain_tensor(parameters, name, "weight", weight))
+        weights.append(plain_tensor(parameters, name, "bias", bias))
         if len(parameters) != 2:
             raise Unrecognised(f"{name} has more parameters than weight and bias")
     return weights
@@ -132,9 +141,9 @@ def weights_of(net: "NTM") -> list[Tensor]:
 
 def start_of(net: "NTM") -> list[Tensor]:
     """The parameters of the learned start, in the order of a State."""
-    parameters = _own(net._modules.get("start"), StartState, "start")["_parameters"]
+    parameters = own_attributes(net._modules.get("start"), StartState, "start")["_parameters"]
     shapes = _tree_of(net.config).start
-    return [_tensor(parameters, "start", name, shape) for name, shape in shapes]
+    return [plain_tensor(parameters, "start", name, shape) for name, shape in shapes]
 
 
 def require_no_global_hooks() -> None:
@@ -143,7 +152,7 @@ def require_no_global_hooks() -> None:
         raise Unrecognised("torch has global module hooks")
 
 
-def _own(module: Any, kind: type[nn.Module], name: str) -> dict[str, Any]:
+def own_attributes(module: Any, kind: type[nn.Module], name: str) -> dict[str, Any]:
     """The attributes of a module of just this type, if no call of it would run anything else."""
     if type(module) is not kind:
         raise Unrecognised(f"{name} is a {type(module).__name__}, not a {kind.__name__}")
@@ -165,7 +174,10 @@ def _require_heads(heads: Any, config: NTMConfig, tree: "_Tree") -> None:
         raise Unrecognised(f"cell.heads.read_values was changed to {heads.read_values}")
 
 
-def _tensor(parameters: dict[str, Any], module: str, name: str, shape: tuple[int, ...]) -> Tensor:
+def plain_tensor(
+    parameters: dict[str, Any], module: str, name: str, shape: tuple[int, ...]
+) -> Tensor:
+    """A parameter of a module, if it is one of that shape and nothing more."""
     tensor = parameters.get(name)
     if tensor is None:
         raise Unrecognised(f"{module} has no {name}")

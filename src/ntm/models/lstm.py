@@ -17,9 +17,11 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 from ntm import checks, forms
 from ntm.cell import described, make_storable
 from ntm.common.fields import Checked, setting
+from ntm.engine import native, recognition
+from ntm.engine.fused import LSTMGradients
 from ntm.forms import Lengths, Sequences
-from ntm.models.family import Family, Footprint, Model, lstm_parameters, register
-from ntm.models.step import TorchStep, TwoPartStep
+from ntm.models.family import Family, Footprint, lstm_parameters, register
+from ntm.models.step import NativeStep, TorchStep, TwoPartStep
 from ntm.tasks import Batch
 
 
@@ -210,8 +212,48 @@ class LSTMBaseline(nn.Module):
         return seen, LSTMState(*(t.unsqueeze(0) for t in state)) if alone else state, lengths
 
 
-class BaselineStep(TorchStep):
-    """A step of the LSTM baseline: padded instead of packed, with the native engine's update.
+def kernel_parameters(net: LSTMBaseline) -> list[Tensor]:
+    """What the native engine reads, in its order; Unrecognised where a call would run more."""
+    recognition.require_no_global_hooks()
+    c, own = net.config, recognition.own_attributes
+    parts = own(net, LSTMBaseline, "the network")
+    layers = own(parts["_modules"]["layers"], nn.ModuleList, "layers")["_modules"]
+    if len(layers) != c.layers:
+        raise recognition.Unrecognised(f"layers has {len(layers)} layers, not {c.layers}")
+    found = [weight for index, layer in layers.items() for weight in _weights(c, index, layer)]
+    output = own(parts["_modules"]["output"], nn.Linear, "output")["_parameters"]
+    features, start = c.layers * c.hidden_size, (c.layers, c.hidden_size)
+    found += [
+        recognition.plain_tensor(output, "output", "weight", (c.output_size, features)),
+        recognition.plain_tensor(output, "output", "bias", (c.output_size,)),
+        recognition.plain_tensor(parts["_parameters"], "the network", "start_hidden", start),
+        recognition.plain_tensor(parts["_parameters"], "the network", "start_cell", start),
+    ]
+    if not all(parameter.requires_grad for parameter in found):
+        raise recognition.Unrecognised("a parameter needs no gradient")
+    return found
+
+
+def _weights(c: LSTMConfig, index: str, layer: nn.Module) -> list[Tensor]:
+    """The two weights of a layer."""
+    name, gates = f"layers.{index}", 4 * c.hidden_size
+    below = c.input_size + 1 + (0 if index == "0" else c.hidden_size)
+    own = recognition.own_attributes(layer, nn.LSTM, name)["_parameters"]
+    if len(own) != 2:
+        raise recognition.Unrecognised(f"{name} has other parameters than two weights")
+    widths = {"weight_ih_l0": below, "weight_hh_l0": c.hidden_size}
+    return [
+        recognition.plain_tensor(own, name, weight, (gates, width))
+        for weight, width in widths.items()
+    ]
+
+
+recognition.know(LSTMBaseline)
+recognition.know(nn.LSTM, ("weight_ih_l0", "weight_hh_l0"))
+
+
+class PaddedStep(TorchStep):
+    """A step by torch: padded instead of packed, with the native engine's update if it can.
 
     An LSTM is causal: steps after the end of a sequence change nothing before it, and no output
     there is scored. torch runs a padded batch with one kernel per layer and a packed one step by
@@ -254,13 +296,28 @@ class LSTMFamily(Family):
         weights = lstm_parameters(config.input_size, config.hidden_size, config.layers)
         return Footprint(weights, config.layers)
 
-    def step(self, model: Model, optimiser: Any) -> TwoPartStep:
-        """A step of padded batches, with the native engine's update where there is one."""
-        return BaselineStep(model, optimiser)
+    def step(self, model: Any, optimiser: Any) -> TwoPartStep:
+        """The native engine's step, where it runs the model; or else one of padded batches."""
+        if _obstacle(model) is None:
+            gradients = LSTMGradients(model.config, kernel_parameters(model))
+            return NativeStep(model, gradients, optimiser)
+        return PaddedStep(model, optimiser)
 
-    def runs_on(self, model: Model) -> str:
-        """What runs the model, in words."""
-        return "torch.nn.LSTM"
+    def runs_on(self, model: Any) -> str:
+        """What trains the model, in words."""
+        obstacle = _obstacle(model)
+        if obstacle is None:
+            return "native engine (it is the fastest here)"
+        return f"torch.nn.LSTM (the native engine does not: {obstacle.rstrip('.')})"
+
+
+def _obstacle(net: LSTMBaseline) -> str | None:
+    """Why the native engine does not train this network; None when it does."""
+    try:
+        kernel_parameters(net)
+    except recognition.Unrecognised as difference:
+        return str(difference)
+    return native.obstacle(net.start_cell.device, net.start_cell.dtype)
 
 
 register(LSTMFamily("lstm", "LSTM", "#D55E00", on_page=("#c24e00", "#ff9a52")))

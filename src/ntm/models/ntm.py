@@ -1,48 +1,16 @@
 """The Neural Turing Machine with its two controllers, as families."""
 
-import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch import Tensor
 
 from ntm import engine
 from ntm.config import Initialisation, NTMConfig
-from ntm.engine.fused import FusedGradients
+from ntm.engine.fused import NTMGradients
 from ntm.layer import NTM
 from ntm.models.family import Family, Footprint, lstm_parameters, register
-from ntm.models.step import TorchStep, TwoPartStep
-from ntm.tasks import Batch
+from ntm.models.step import NativeStep, TorchStep, TwoPartStep
 from ntm.trace import Trace
-
-if TYPE_CHECKING:
-    from ntm.training.optimiser import GravesRMSprop
-
-_BITS_PER_NAT = 1 / math.log(2)
-
-
-class NativeStep(TwoPartStep):
-    """The same update as TorchStep's, for an NTM on the CPU with the paper's optimiser."""
-
-    def __init__(self, model: NTM, optimiser: "GravesRMSprop") -> None:
-        self.model = model
-        self._gradients = FusedGradients(model)
-        self._update = optimiser.fused_update()
-
-    def differentiate(self, block: Batch, start: int, stop: int) -> float:
-        """The first part of a step, as `TwoPartStep` describes."""
-        nats = self._gradients(block.inputs, block.targets, block.mask, block.lengths, start, stop)
-        return nats * _BITS_PER_NAT * (stop - start)
-
-    def update(self, bits: float) -> None:
-        """The second part of a step, as `TwoPartStep` describes."""
-        if not math.isfinite(bits):
-            raise FloatingPointError(f"The loss is {bits}.")
-        if not self._update():
-            raise FloatingPointError(f"The gradient of {self._first_not_finite()} is not finite.")
-
-    def _first_not_finite(self) -> str:
-        named = self.model.named_parameters()
-        return next(n for n, p in named if p.grad is not None and not p.grad.isfinite().all())
 
 
 class NTMFamily(Family):
@@ -88,8 +56,9 @@ class NTMFamily(Family):
 
     def step(self, model: Any, optimiser: Any) -> TwoPartStep:
         """The native engine's step, where that engine runs the model."""
-        kind = NativeStep if _choice(model).name == "native" else TorchStep
-        return kind(model, optimiser)
+        if _choice(model).name == "native":
+            return NativeStep(model, NTMGradients(model), optimiser)
+        return TorchStep(model, optimiser)
 
     def bound_backward(self, model: Any, limit: float | None) -> None:
         """Bound what flows back through the controller and the heads at every step."""

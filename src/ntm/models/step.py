@@ -8,12 +8,18 @@ does not pay for them.
 
 import math
 from abc import ABC, abstractmethod
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 import torch
 from torch import Tensor
 
+from ntm.engine.fused import FusedGradients
 from ntm.tasks import Batch, cost_in_bits
+
+if TYPE_CHECKING:
+    from ntm.training.optimiser import GravesRMSprop
+
+_BITS_PER_NAT = 1 / math.log(2)
 
 
 class Step(Protocol):
@@ -79,3 +85,29 @@ class TorchStep(TwoPartStep):
             return
         culprits = [name for name, grad in named if not grad.isfinite().all()]
         raise FloatingPointError(f"The gradient of {culprits[0]} is not finite.")
+
+
+class NativeStep(TwoPartStep):
+    """The same update as TorchStep's by the native engine, with the paper's optimiser."""
+
+    def __init__(
+        self, model: torch.nn.Module, gradients: FusedGradients, optimiser: "GravesRMSprop"
+    ) -> None:
+        self.model, self._gradients = model, gradients
+        self._update = optimiser.fused_update()
+
+    def differentiate(self, block: Batch, start: int, stop: int) -> float:
+        """The first part of a step, as `TwoPartStep` describes."""
+        nats = self._gradients(block.inputs, block.targets, block.mask, block.lengths, start, stop)
+        return nats * _BITS_PER_NAT * (stop - start)
+
+    def update(self, bits: float) -> None:
+        """The second part of a step, as `TwoPartStep` describes."""
+        if not math.isfinite(bits):
+            raise FloatingPointError(f"The loss is {bits}.")
+        if not self._update():
+            raise FloatingPointError(f"The gradient of {self._first_not_finite()} is not finite.")
+
+    def _first_not_finite(self) -> str:
+        named = self.model.named_parameters()
+        return next(n for n, p in named if p.grad is not None and not p.grad.isfinite().all())

@@ -53,7 +53,7 @@ struct BackwardWorkspace {
   Buffer<T> dfeatures, dh, dseen;
   // For one step of one sequence:
   Chain<T> chain;
-  Scratch<T> dsquashed, dproducts, dkeys, derase, dadd, along, tanh_cell;
+  Scratch<T> dsquashed, dproducts, dkeys, derase, dadd, along;
   Buffer<Vec<T>> sums;
 
   explicit BackwardWorkspace(const Plan& plan)
@@ -71,7 +71,6 @@ struct BackwardWorkspace {
         derase(plan.write_heads * plan.width),
         dadd(plan.write_heads * plan.width),
         along(std::max(plan.read_heads, plan.write_heads)),
-        tanh_cell(plan.units),
         sums(buffer<Vec<T>>(memory_backward_room<T>(plan))) {}
 };
 

@@ -256,7 +256,7 @@ class Backward {
         lstm_backward(dvalues + i * stride, adjoints.cell[l].get() + i * units, d,
                       control_.gates[l] + (row + i) * control_.gates_stride,
                       control_.cell[l] + (row + i) * control_.hidden_stride,
-                      control_.cell[l] + (previous + i) * control_.hidden_stride, units, workspace.tanh_cell);
+                      control_.cell[l] + (previous + i) * control_.hidden_stride, units);
         clip(dvalues + i * stride, plan_.gates, plan_);
       }
       const Index seen_stride = control_.seen_stride[l], below = plan_.below(l);

@@ -81,13 +81,13 @@ void bound_record(const Sizes& sizes, Index steps, Index sequences, nb::handle l
 template <typename T>
 class Block {
  public:
-  Block(const Sizes& sizes, nb::handle inputs, nb::handle targets, nb::handle mask, nb::handle lengths)
-      : x_(inputs, sizes.inputs, "inputs"),
-        targets_(targets, sizes.outputs, "targets"),
+  Block(Index input_size, Index output_size, nb::handle inputs, nb::handle targets, nb::handle mask, nb::handle lengths)
+      : x_(inputs, input_size, "inputs"),
+        targets_(targets, output_size, "targets"),
         mask_(mask, 0, "mask"),
         lengths_(elements_of<const std::int64_t>(lengths, x_.count, "lengths")),
-        inputs_(sizes.inputs),
-        outputs_(sizes.outputs) {
+        inputs_(input_size),
+        outputs_(output_size) {
     for (const Strided<T>* other : {&targets_, &mask_})
       if (other->steps != x_.steps || other->count != x_.count)
         throw std::invalid_argument("targets and mask must have the steps and sequences of the inputs");
@@ -97,7 +97,8 @@ class Block {
   }
 
   // Sequences begin to end - 1 of the block.
-  double compute(Gradients<T>& gradients, const Sizes& sizes, Index begin, Index end, Index threads) const {
+  template <typename Network, typename NetworkSizes>
+  double compute(Network& gradients, const NetworkSizes& sizes, Index begin, Index end, Index threads) const {
     if (sizes.inputs != inputs_ || sizes.outputs != outputs_)
       throw std::invalid_argument("the block was made for a network of other sizes");
     if (begin < 0 || begin >= end || end > x_.count)
@@ -141,6 +142,27 @@ class BoundGradients {
  private:
   Sizes sizes_;
   Gradients<T> gradients_;
+  Kept kept_;
+};
+
+// The same for the LSTM.
+template <typename T>
+class BoundLSTMGradients {
+ public:
+  BoundLSTMGradients(const LSTMSizes& sizes, const nb::list& weights, const nb::list& dweights)
+      : sizes_(sizes),
+        gradients_(lstm_weights_of<T>(sizes, dweights, "dweights"), lstm_weights_of<const T>(sizes, weights, "weights"),
+                   sizes) {
+    for (const nb::list& tensors : {weights, dweights}) kept_.keep(tensors);
+  }
+
+  double compute(const Block<T>& block, Index begin, Index end, Index threads) {
+    return block.compute(gradients_, sizes_, begin, end, threads);
+  }
+
+ private:
+  LSTMSizes sizes_;
+  LSTMGradients<T> gradients_;
   Kept kept_;
 };
 
@@ -221,10 +243,13 @@ void define(nb::module_& m, const std::string& suffix) {
   m.def(name("update_").c_str(), update_once<T>);
   m.def(name("all_finite_").c_str(), bound_all_finite<T>);
   nb::class_<Block<T>>(m, name("Block_").c_str())
-      .def(nb::init<const Sizes&, nb::handle, nb::handle, nb::handle, nb::handle>());
+      .def(nb::init<Index, Index, nb::handle, nb::handle, nb::handle, nb::handle>());
   nb::class_<BoundGradients<T>>(m, name("Gradients_").c_str())
       .def(nb::init<const Sizes&, const nb::list&, const nb::list&, const nb::list&, const nb::list&>())
       .def("compute", &BoundGradients<T>::compute);
+  nb::class_<BoundLSTMGradients<T>>(m, name("LSTMGradients_").c_str())
+      .def(nb::init<const LSTMSizes&, const nb::list&, const nb::list&>())
+      .def("compute", &BoundLSTMGradients<T>::compute);
   nb::class_<Optimiser<T>>(m, name("Optimiser_").c_str())
       .def("__init__", [](Optimiser<T>* self, const nb::list& rows) { new (self) Optimiser<T>(rows, true); })
       .def("step", &Optimiser<T>::step);
@@ -246,6 +271,13 @@ NB_MODULE(NTM_MODULE(NTM_TARGET), m) {
           nb::arg("locations"), nb::arg("width"), nb::arg("read_heads"), nb::arg("write_heads"), nb::arg("shifts"),
           nb::arg("scalar_shift"), nb::arg("similarity_epsilon"), nb::arg("sharpening_epsilon"),
           nb::arg("backward_clip"));
+  nb::class_<LSTMSizes>(m, "LSTMSizes")
+      .def(
+          "__init__",
+          [](LSTMSizes* self, Index inputs, Index outputs, Index units, Index layers) {
+            new (self) LSTMSizes(checked(LSTMSizes{inputs, outputs, units, layers}));
+          },
+          nb::kw_only(), nb::arg("inputs"), nb::arg("outputs"), nb::arg("units"), nb::arg("layers"));
   m.attr("target") = NTM_NAME(NTM_TARGET);
   m.def("supported", supported);
   m.def("unchanged", unchanged);

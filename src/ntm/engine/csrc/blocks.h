@@ -107,4 +107,18 @@ Buffer<T> buffer(Index count) {
   return Buffer<T>(Aligned<T>().allocate(count));
 }
 
+// Memory that grows when more is asked for. What it held is then lost.
+template <typename T>
+class Growing {
+ public:
+  T* at_least(Index count) {
+    if (count > count_) data_ = buffer<T>(count_ = count);
+    return data_.get();
+  }
+
+ private:
+  Index count_ = 0;
+  Buffer<T> data_;
+};
+
 }  // namespace ntm::NTM_TARGET

@@ -143,6 +143,41 @@ class Gradients {
   std::unique_ptr<Buffers> buffers_;
 };
 
+// The LSTM that the paper compares with. Every layer sees the input, a constant 1, the layer below (but for the first)
+// and its own last output; every layer goes to the output.
+struct LSTMSizes {
+  Index inputs, outputs, units, layers;
+
+  // What a layer sees beside its own last output.
+  Index below(Index layer) const { return inputs + 1 + (layer ? units : 0); }
+};
+
+// Gates are i, f, g, o.
+template <typename Pointer>
+struct LSTMWeightsOf {
+  struct Layer {
+    Pointer below, own;  // (4 H, I + 1 or I + 1 + H) and (4 H, H)
+  };
+  std::vector<Layer> layers;
+  LinearOf<Pointer> output;          // (O, L H)
+  Pointer start_hidden, start_cell;  // (L, H)
+};
+
+// As Gradients, for that network.
+template <typename T>
+class LSTMGradients {
+ public:
+  LSTMGradients(const LSTMWeightsOf<T*>& dweights, const LSTMWeightsOf<const T*>& weights, const LSTMSizes&);
+  ~LSTMGradients();
+
+  double compute(const SequencesOf<const T*>& x, const SequencesOf<const T*>& targets,
+                 const SequencesOf<const T*>& mask, const Batch&);
+
+ private:
+  struct Buffers;
+  std::unique_ptr<Buffers> buffers_;
+};
+
 // Graves' RMSProp on one parameter: clip g, then
 //   n = decay n + (1 - decay) g^2
 //   m = decay m + (1 - decay) g

@@ -30,17 +30,19 @@ void lstm(T* h, T* cell, T* gates, const T* previous_cell, Index units) {
 // dvalues (i, f, g, o) from dh and dcell, which becomes the gradient of the previous cell.
 template <typename T>
 void lstm_backward(T* dvalues, T* dcell, const T* dh, const T* gates, const T* cell, const T* previous_cell,
-                   Index units, Scratch<T>& tanh_cell) {
-  map(tanh_cell.data(), units, [](Vec<T> c) { return tanh<T>(c); }, cell);
-  const T *i = gates, *f = i + units, *g = f + units, *o = g + units;
-  T *di = dvalues, *df = di + units, *dg = df + units, *d_o = dg + units;
-  for (Index u = 0; u < units; ++u) {
-    const T y = tanh_cell[u], dc = dcell[u] + dh[u] * o[u] * (1 - y * y);
-    di[u] = dc * g[u] * i[u] * (1 - i[u]);
-    df[u] = dc * previous_cell[u] * f[u] * (1 - f[u]);
-    dg[u] = dc * i[u] * (1 - g[u] * g[u]);
-    d_o[u] = dh[u] * y * o[u] * (1 - o[u]);
-    dcell[u] = dc * f[u];
+                   Index units) {
+  constexpr Index lanes = kLanes<T>;
+  for (Index u = 0; u < units; u += lanes) {
+    const int left = int(std::min(lanes, units - u));
+    const auto get = [&](const T* from) { return left == lanes ? load(from + u) : load_partial(from + u, left); };
+    const auto put = [&](T* to, Vec<T> v) { left == lanes ? store<T>(to + u, v) : store_partial<T>(to + u, v, left); };
+    const Vec<T> i = get(gates), f = get(gates + units), g = get(gates + 2 * units), o = get(gates + 3 * units);
+    const Vec<T> y = tanh<T>(get(cell)), d = get(dh), dc = get(dcell) + d * o * (1 - y * y);
+    put(dvalues, dc * g * i * (1 - i));
+    put(dvalues + units, dc * get(previous_cell) * f * (1 - f));
+    put(dvalues + 2 * units, dc * i * (1 - g * g));
+    put(dvalues + 3 * units, d * y * o * (1 - o));
+    put(dcell, dc * f);
   }
 }
 

@@ -48,7 +48,7 @@ __attribute__((noinline)) void multiply_tile(T* result, Index stride, Left<T> a,
   Vec<T> sum[rows][vectors];
   // Unrolled, or the compiler keeps the sums on the stack and clears them there: as slow as a short product.
   const auto for_each_sum = [&](const auto& run) {
-#pragma GCC unroll 4
+#pragma GCC unroll 16
     for (int r = 0; r < rows; ++r)
 #pragma GCC unroll 16
       for (int v = 0; v < vectors; ++v) run(r, v);
@@ -91,27 +91,38 @@ inline void multiply_rows(T* result, Index stride, Left<T> a, Right<T> b, Index 
   if constexpr (panels > 1) multiply_rows<T, rows, panels - 1>(result, stride, a, b, columns, depth, from, bias);
 }
 
-// result (rows x columns) = [bias or result +] a (rows x depth) * b (depth x columns). Tall blocks of rows share a
-// panel of b while it is near.
+// The same rows of either factor's matrix, `row` further down.
 template <typename T>
-void multiply(T* result, Index stride, Left<T> a, Right<T> b, Index rows, Index columns, Index depth,
-              From from = From::zero, const T* bias = nullptr) {
-  constexpr int tallest = kLanes<T> * 2 >= kPanel ? 4 : 2;
-  const auto left = [&](Index row) { return Left<T>{a.data + row * a.row_stride, a.row_stride, a.depth_stride}; };
+Left<T> rows_from(Left<T> a, Index row) {
+  return {a.data + row * a.row_stride, a.row_stride, a.depth_stride};
+}
+
+// As many rows as whole blocks of `tallest` have, which it returns. They share a panel of b while it is near.
+template <typename T, int tallest>
+Index multiply_blocks(T* result, Index stride, Left<T> a, Right<T> b, Index rows, Index columns, Index depth, From from,
+                      const T* bias) {
   const Index tall = rows / tallest * tallest;
   if (tall > 0)
     for (Index column = 0; column < columns; column += kPanel) {
       const Right<T> panel = {b.data + column / kPanel * b.panel_stride, b.depth_stride, b.panel_stride};
       for (Index row = 0; row < tall; row += tallest)
-        multiply_tile<T, tallest, 1>(result + row * stride + column, stride, left(row), panel, depth, from,
+        multiply_tile<T, tallest, 1>(result + row * stride + column, stride, rows_from(a, row), panel, depth, from,
                                      bias + (from == From::bias ? column : 0), columns - column);
     }
-  Index row = tall;
+  return tall;
+}
+
+// result (rows x columns) = [bias or result +] a (rows x depth) * b (depth x columns).
+template <typename T>
+void multiply(T* result, Index stride, Left<T> a, Right<T> b, Index rows, Index columns, Index depth,
+              From from = From::zero, const T* bias = nullptr) {
+  constexpr int tallest = kLanes<T> * 2 >= kPanel ? 4 : 2;
+  Index row = multiply_blocks<T, tallest>(result, stride, a, b, rows, columns, depth, from, bias);
   if (tallest > 2 && row + 2 <= rows) {
-    multiply_rows<T, 2>(result + row * stride, stride, left(row), b, columns, depth, from, bias);
+    multiply_rows<T, 2>(result + row * stride, stride, rows_from(a, row), b, columns, depth, from, bias);
     row += 2;
   }
-  if (row < rows) multiply_rows<T, 1>(result + row * stride, stride, left(row), b, columns, depth, from, bias);
+  if (row < rows) multiply_rows<T, 1>(result + row * stride, stride, rows_from(a, row), b, columns, depth, from, bias);
 }
 
 // Four by four elements: to[c * to_stride + r] = from[r * from_stride + c].
@@ -149,10 +160,11 @@ class Packed {
   Packed(Index depth, Index columns) : depth_(depth), columns_(columns), data_(buffer<T>(depth * padded(columns))) {}
 
   // For y = W x + bias: depth runs over the inputs, panels over the outputs.
-  void pack(const T* weight, const T* bias) {
+  void pack(const T* weight, const T* bias = nullptr) {
     for (Index panel = 0; panel < columns_; panel += kPanel)
       transpose(data_.get() + panel * depth_, kPanel, weight + panel * depth_, depth_,
                 std::min(kPanel, columns_ - panel), depth_);
+    if (!bias) return;
     bias_.assign(bias, bias + columns_);
     bias_.resize(padded(columns_));
   }
@@ -170,6 +182,12 @@ class Packed {
                 bias_.empty() ? From::zero : From::bias, bias_.data());
   }
 
+  // The same, added to what y holds; the bias is left out.
+  void add(T* y, Index y_stride, const T* x, Index x_stride, Index rows, Index columns) const {
+    multiply<T>(y, y_stride, {x, x_stride, 1}, {data_.get(), kPanel, depth_ * kPanel}, rows, columns, depth_,
+                From::result);
+  }
+
  private:
   Index depth_, columns_;
   Buffer<T> data_;
@@ -177,19 +195,27 @@ class Packed {
 };
 
 // dweight (outputs x inputs) = dy^T x and dbias = column sums of dy, over `rows` rows of each; the rows are padded.
-// Only the outputs in [first, last) are computed, so that threads can share the work.
+// Only the outputs in [first, last) are computed, so that threads can share the work. dbias may be null.
 template <typename T>
 void weight_gradient(T* dweight, T* dbias, const T* dy, Index dy_stride, const T* x, Index x_stride, Index rows,
                      Index inputs, Index first, Index last) {
-  constexpr Index block = 128;  // rows that stay near while all tiles go by
+  // The left factor's rows lie side by side here, so that a block is as tall as the registers allow.
+  constexpr int tallest = kLanes<T> >= kPanel ? 16 : 0;
+  constexpr Index block = tallest ? 256 : 128;  // rows that stay near while all tiles go by
   Index row = 0;
   do {  // once even where there are no rows: the gradient is then zero
-    multiply<T>(dweight + first * inputs, inputs, {dy + row * dy_stride + first, 1, dy_stride},
-                rows_of(x + row * x_stride, x_stride), last - first, inputs, std::min(block, rows - row),
-                row == 0 ? From::zero : From::result);
+    const Left<T> left = {dy + row * dy_stride + first, 1, dy_stride};
+    const Right<T> right = rows_of(x + row * x_stride, x_stride);
+    const Index depth = std::min(block, rows - row);
+    const From from = row == 0 ? From::zero : From::result;
+    T* const result = dweight + first * inputs;
+    Index done = 0;
+    if constexpr (tallest > 0)
+      done = multiply_blocks<T, tallest>(result, inputs, left, right, last - first, inputs, depth, from, nullptr);
+    multiply<T>(result + done * inputs, inputs, rows_from(left, done), right, last - first - done, inputs, depth, from);
     row += block;
   } while (row < rows);
-  for (Index o = first; o < last; o += kLanes<T>) {
+  for (Index o = first; dbias && o < last; o += kLanes<T>) {
     Vec<T> sum = {};
     for (row = 0; row < rows; ++row) sum += load(dy + row * dy_stride + o);
     store_partial<T>(dbias + o, sum, int(std::min<Index>(kLanes<T>, last - o)));

@@ -1,6 +1,7 @@
 // Whole batches: the two passes over all groups of sequences, as the contract has them.
 #pragma once
 
+#include "backward.h"
 #include "weight_sums.h"
 
 namespace ntm::NTM_TARGET {
@@ -76,7 +77,7 @@ void backward(T* dx, const WeightGradients<T>& dweights, const MutableState<T>& 
     pass.run(workspace, begin, end, dfinal, dx, nothing_lost);
     for (Index p = begin; p < end; ++p) pass.give_start(workspace.adjoints, p - begin, order.sequence[p], dstart);
   });
-  const WeightSums<T> sums(plan, batch.sequences, rows.total, whole.control, dvalues, dweights);
+  const WeightSums<T> sums = weight_sums_of(plan, batch.sequences, rows.total, whole.control, dvalues, dweights);
   Phase groups(groups_of(batch), work);
   Phase weight_sums(sums.count(), sums);
   run_parallel(batch.threads, groups, weight_sums);

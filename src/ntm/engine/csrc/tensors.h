@@ -227,6 +227,26 @@ WeightsOf<T*> weights_of(const Sizes& s, const nb::list& tensors, const char* na
   return weights;
 }
 
+// Tensors in the order of the LSTM's parameters: below and own of each layer, output and its bias, the start.
+template <typename T>
+LSTMWeightsOf<T*> lstm_weights_of(const LSTMSizes& s, const nb::list& tensors, const char* name) {
+  require_count(tensors, 2 * s.layers + 4, name);
+  std::size_t next = 0;
+  const auto part = [&](std::initializer_list<Index> shape) {
+    return elements_of<T>(tensors[next++], product(shape), name);
+  };
+  LSTMWeightsOf<T*> weights;
+  for (Index l = 0; l < s.layers; ++l) {
+    T* const below = part({4, s.units, s.below(l)});
+    weights.layers.push_back({below, part({4, s.units, s.units})});
+  }
+  weights.output.weight = part({s.outputs, s.layers, s.units});
+  weights.output.bias = part({s.outputs});
+  weights.start_hidden = part({s.layers, s.units});
+  weights.start_cell = part({s.layers, s.units});
+  return weights;
+}
+
 // The six parts of a state of so many sequences; None where `may_be_null`. The last two are empty for a feedforward
 // controller and may then be left out.
 template <typename T>
@@ -283,6 +303,15 @@ inline Sizes checked(Sizes s) {
   product({64, s.layers, s.units, s.read_heads, s.width});
   product({64, s.outputs, s.units});
   product({64, s.outputs, s.read_heads, s.width});
+  return s;
+}
+
+inline LSTMSizes checked(const LSTMSizes& s) {
+  constexpr Index most = Index(1) << 31;
+  for (const Index size : {s.inputs, s.outputs, s.units, s.layers})
+    if (size < 1 || size > most) throw std::invalid_argument("sizes must be from 1 to 2^31");
+  product({64, s.layers, s.units, s.inputs + s.units});
+  product({64, s.layers, s.units, s.outputs});
   return s;
 }
 

@@ -7,20 +7,6 @@
 
 namespace ntm::NTM_TARGET {
 
-// Memory that grows when more is asked for. What it held is then lost.
-template <typename T>
-class Growing {
- public:
-  T* at_least(Index count) {
-    if (count > count_) data_ = buffer<T>(count_ = count);
-    return data_.get();
-  }
-
- private:
-  Index count_ = 0;
-  Buffer<T> data_;
-};
-
 // A worker's own: one group at a time goes forward and back in it.
 template <typename T>
 struct TrainingWorkspace {
@@ -181,7 +167,7 @@ double Gradients<T>::compute(const SequencesOf<const T*>& x, const SequencesOf<c
   const auto work = group_work(batch, own.workspaces, [&](TrainingWorkspace<T>& workspace, Index begin, Index end) {
     step.run(workspace, begin, end);
   });
-  const WeightSums<T> sums(plan, batch.sequences, rows.total, const_control, dvalues, own.dweights);
+  const WeightSums<T> sums = weight_sums_of(plan, batch.sequences, rows.total, const_control, dvalues, own.dweights);
   Phase groups(groups_of(batch), work);
   Phase weight_sums(sums.count(), sums);
   run_parallel(batch.threads, groups, weight_sums);

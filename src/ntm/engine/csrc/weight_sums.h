@@ -1,7 +1,7 @@
 // The weights' gradients, from the rows of all steps.
 #pragma once
 
-#include "backward.h"
+#include "adjoints.h"
 
 namespace ntm::NTM_TARGET {
 
@@ -9,16 +9,18 @@ namespace ntm::NTM_TARGET {
 template <typename T>
 class WeightSums {
  public:
-  WeightSums(const Plan& plan, Index sequences, Index rows, const ControlTapeOf<const T*>& tape,
-             const ValueGradients<T>& dvalues, const WeightGradients<T>& dweights)
-      : start_(sequences), rows_(rows) {
-    add({dweights.heads, dvalues.heads, tape.features, dvalues.heads_stride, tape.features_stride, plan.raw_heads,
-         plan.units});
-    add({dweights.output, dvalues.output, tape.features, dvalues.output_stride, tape.features_stride, plan.outputs,
-         plan.features});
-    for (Index l = 0; l < plan.layers; ++l)
-      add({dweights.controller[l], dvalues.controller[l], tape.seen[l], dvalues.controller_stride, tape.seen_stride[l],
-           plan.gates, plan.seen(l)});
+  // A map's gradient, and the rows that it is the product of. The bias may be null.
+  struct Map {
+    LinearOf<T*> gradient;
+    const T *dy, *x;
+    Index dy_stride, x_stride, outputs, inputs;
+  };
+
+  // start: the rows that belong to no step.
+  WeightSums(Index start, Index rows) : start_(start), rows_(rows) {}
+
+  void add(const Map& map) {
+    for (Index first = 0; first < map.outputs; first += kShare) pieces_.emplace_back(map, first);
   }
 
   Index count() const { return Index(pieces_.size()); }
@@ -33,18 +35,23 @@ class WeightSums {
  private:
   static constexpr Index kShare = 16;
 
-  struct Map {
-    LinearOf<T*> gradient;
-    const T *dy, *x;
-    Index dy_stride, x_stride, outputs, inputs;
-  };
-
-  void add(const Map& map) {
-    for (Index first = 0; first < map.outputs; first += kShare) pieces_.emplace_back(map, first);
-  }
-
-  Index start_, rows_;  // the start rows belong to no step
+  Index start_, rows_;
   std::vector<std::pair<Map, Index>> pieces_;
 };
+
+// Those of the NTM.
+template <typename T>
+WeightSums<T> weight_sums_of(const Plan& plan, Index sequences, Index rows, const ControlTapeOf<const T*>& tape,
+                             const ValueGradients<T>& dvalues, const WeightGradients<T>& dweights) {
+  WeightSums<T> sums(sequences, rows);
+  sums.add({dweights.heads, dvalues.heads, tape.features, dvalues.heads_stride, tape.features_stride, plan.raw_heads,
+            plan.units});
+  sums.add({dweights.output, dvalues.output, tape.features, dvalues.output_stride, tape.features_stride, plan.outputs,
+            plan.features});
+  for (Index l = 0; l < plan.layers; ++l)
+    sums.add({dweights.controller[l], dvalues.controller[l], tape.seen[l], dvalues.controller_stride,
+              tape.seen_stride[l], plan.gates, plan.seen(l)});
+  return sums;
+}
 
 }  // namespace ntm::NTM_TARGET

@@ -1,0 +1,292 @@
+// The LSTM that the paper compares with: the gradients of a training step.
+//
+// Rows are those of `Rows`: one per step that a sequence runs, so no padding is ever computed. One layer runs after the
+// other, so that its weights stay near; what does not depend on the step before is done for many rows at once. Threads
+// share rows, sequences, or outputs of a linear map; no sum depends on how many there are.
+#pragma once
+
+#include "controllers.h"
+#include "groups.h"
+#include "loss.h"
+#include "weight_sums.h"
+
+namespace ntm::NTM_TARGET {
+
+// The linear maps, packed for products in one direction.
+template <typename T>
+struct LSTMMaps {
+  std::vector<Packed<T>> below, own;
+  Packed<T> output;
+
+  LSTMMaps(const LSTMSizes& s, bool forward)
+      : output(forward ? s.layers * s.units : s.outputs, forward ? s.outputs : s.layers * s.units) {
+    const auto map = [&](Index inputs) {
+      return forward ? Packed<T>(inputs, 4 * s.units) : Packed<T>(4 * s.units, inputs);
+    };
+    for (Index l = 0; l < s.layers; ++l) {
+      below.push_back(map(s.below(l)));
+      own.push_back(map(s.units));
+    }
+  }
+};
+
+// What every step of every sequence leaves behind, in rows.
+template <typename T>
+struct LSTMTape {
+  Index features_stride, gates_stride, cell_stride, output_stride;
+  std::vector<Index> seen_stride;
+  T *features, *dfeatures, *doutput;          // the hidden states of all layers; doutput: the gradient of the logits
+  std::vector<T*> seen, gates, dgates, cell;  // per layer; seen: the layer's own last output, then what is below
+
+  LSTMTape(const LSTMSizes& s, Arena<T*>& arena)
+      : features_stride(padded(s.layers * s.units)),
+        // Not a power of two: rows a whole page apart would all want the same few places of the nearest cache.
+        gates_stride(padded(4 * s.units) + kPanel),
+        cell_stride(padded(s.units)),
+        output_stride(padded(s.outputs)) {
+    features = arena.take(features_stride);
+    dfeatures = arena.take(features_stride);
+    doutput = arena.take(output_stride);
+    for (Index l = 0; l < s.layers; ++l) {
+      seen_stride.push_back(padded(s.units + s.below(l)));
+      seen.push_back(arena.take(seen_stride[l]));
+      gates.push_back(arena.take(gates_stride));
+      dgates.push_back(arena.take(gates_stride));
+      cell.push_back(arena.take(cell_stride));
+    }
+    arena.size += kPanel;  // vectors may read past the last row
+  }
+};
+
+// What flows back to the step before, of every sorted position, per layer.
+template <typename T>
+struct LSTMAdjoints {
+  std::vector<Scratch<T>> hidden, cell;
+
+  LSTMAdjoints(Index layers, Index elements)
+      : hidden(layers, Scratch<T>(elements)), cell(layers, Scratch<T>(elements)) {}
+};
+
+// The parts of one call of `compute`. Rows are given as [first, last), sequences as sorted positions [begin, end).
+template <typename T>
+struct LSTMStep {
+  const LSTMSizes& sizes;
+  const LSTMWeightsOf<const T*>& weights;
+  const LSTMMaps<T>&forward, &backward;
+  const Order& order;
+  const Rows& rows;
+  const LSTMTape<T>& tape;
+  LSTMAdjoints<T>& adjoints;
+  const SequencesOf<const T*>& x;
+  const Loss<T> loss;
+  std::vector<std::pair<Index, Index>> source;  // step and sequence of every row
+  std::vector<double> nats;                     // of every row
+
+  // The start, and what is to be known of every row.
+  void begin() {
+    source.resize(rows.total);
+    nats.assign(rows.total, 0);
+    for (Index p = 0; p < Index(order.sequence.size()); ++p) {
+      const Index row = rows.at(-1, p), length = order.length[p];
+      for (Index t = 0; t < length; ++t) source[rows.at(t, p)] = {t, order.sequence[p]};
+      nats[row] = loss.beyond(length, order.steps, order.sequence[p]);
+      for (Index l = 0; l < sizes.layers; ++l) {
+        std::copy_n(weights.start_hidden + l * sizes.units, sizes.units, hidden(l, row));
+        std::copy_n(weights.start_cell + l * sizes.units, sizes.units, cell(l, row));
+      }
+    }
+  }
+
+  // What a layer's gates get from below.
+  void below_ahead(Index l, Index first, Index last) const {
+    const Index units = sizes.units;
+    for (Index row = first; row < last; ++row) {
+      const auto [t, b] = source[row];
+      T* to = std::copy_n(x.data + t * x.time_stride + b * x.batch_stride, sizes.inputs, seen(l, row) + units);
+      *to++ = 1;
+      if (l > 0) std::copy_n(hidden(l - 1, row), units, to);
+    }
+    forward.below[l].apply(gates(l, first), tape.gates_stride, seen(l, first) + units, tape.seen_stride[l],
+                           last - first, 4 * units);
+  }
+
+  // What they get from the step before, and all that follows from them.
+  void own_ahead(Index l, Index begin, Index end) const {
+    for (Index t = 0; t < order.length[begin]; ++t) {
+      const Index row = rows.at(t, begin), previous = rows.at(t - 1, begin), running = order.running(t, begin, end);
+      for (Index i = 0; i < running; ++i) std::copy_n(hidden(l, previous + i), sizes.units, seen(l, row + i));
+      forward.own[l].add(gates(l, row), tape.gates_stride, seen(l, row), tape.seen_stride[l], running, 4 * sizes.units);
+      for (Index i = 0; i < running; ++i)
+        lstm(hidden(l, row + i), cell(l, row + i), gates(l, row + i), cell(l, previous + i), sizes.units);
+    }
+  }
+
+  // The cost, and the gradient of the features.
+  void score(Index first, Index last) {
+    const Index stride = tape.output_stride;
+    const Buffer<T> logits = buffer<T>((last - first) * stride);
+    forward.output.apply(logits.get(), stride, hidden(0, first), tape.features_stride, last - first, sizes.outputs);
+    for (Index row = first; row < last; ++row) {
+      const auto [t, b] = source[row];
+      T* const to = tape.doutput + row * stride;
+      if (loss.weight(t, b) != 0)
+        nats[row] = loss.step(to, logits.get() + (row - first) * stride, t, b);
+      else
+        std::fill_n(to, sizes.outputs, T(0));
+    }
+    backward.output.apply(dhidden(0, first), tape.features_stride, tape.doutput + first * stride, stride, last - first,
+                          sizes.layers * sizes.units);
+  }
+
+  // From a layer's hidden states to its gates, and to the step before.
+  void own_back(Index l, Index begin, Index end) const {
+    const Index units = sizes.units, stride = tape.cell_stride;
+    T *const dlast = &adjoints.hidden[l][begin * stride], *const dcell = &adjoints.cell[l][begin * stride];
+    for (Index t = order.length[begin]; t-- > 0;) {
+      const Index row = rows.at(t, begin), previous = rows.at(t - 1, begin), running = order.running(t, begin, end);
+      for (Index i = 0; i < running; ++i) {
+        T* const d = dhidden(l, row + i);
+        for (Index u = 0; u < units; ++u) d[u] += dlast[i * stride + u];
+        lstm_backward(dgates(l, row + i), dcell + i * stride, d, gates(l, row + i), cell(l, row + i),
+                      cell(l, previous + i), units);
+      }
+      backward.own[l].apply(dlast, stride, dgates(l, row), tape.gates_stride, running, units);
+    }
+  }
+
+  // From a layer's gates to the hidden states of the one below.
+  void below_back(Index l, Index first, Index last) const {
+    const Index stride = padded(sizes.below(l));
+    const Buffer<T> dbelow = buffer<T>((last - first) * stride);
+    backward.below[l].apply(dbelow.get(), stride, dgates(l, first), tape.gates_stride, last - first, sizes.below(l));
+    for (Index row = first; row < last; ++row) {
+      T* const d = dhidden(l - 1, row);
+      const T* const from = dbelow.get() + (row - first) * stride + sizes.inputs + 1;
+      for (Index u = 0; u < sizes.units; ++u) d[u] += from[u];
+    }
+  }
+
+ private:
+  T* hidden(Index l, Index row) const { return tape.features + row * tape.features_stride + l * sizes.units; }
+  T* dhidden(Index l, Index row) const { return tape.dfeatures + row * tape.features_stride + l * sizes.units; }
+  T* seen(Index l, Index row) const { return tape.seen[l] + row * tape.seen_stride[l]; }
+  T* gates(Index l, Index row) const { return tape.gates[l] + row * tape.gates_stride; }
+  T* dgates(Index l, Index row) const { return tape.dgates[l] + row * tape.gates_stride; }
+  T* cell(Index l, Index row) const { return tape.cell[l] + row * tape.cell_stride; }
+};
+
+template <typename T>
+struct LSTMGradients<T>::Buffers {
+  LSTMSizes sizes;
+  LSTMWeightsOf<T*> dweights;
+  LSTMWeightsOf<const T*> weights;
+  LSTMMaps<T> forward, backward;
+  Growing<T> tape;
+
+  Buffers(const LSTMWeightsOf<T*>& to, const LSTMWeightsOf<const T*>& from, const LSTMSizes& all)
+      : sizes(all), dweights(to), weights(from), forward(all, true), backward(all, false) {}
+
+  void pack() {
+    for (Index l = 0; l < sizes.layers; ++l) {
+      forward.below[l].pack(weights.layers[l].below);
+      forward.own[l].pack(weights.layers[l].own);
+      if (l > 0) backward.below[l].pack_transposed(weights.layers[l].below);
+      backward.own[l].pack_transposed(weights.layers[l].own);
+    }
+    forward.output.pack(weights.output.weight, weights.output.bias);
+    backward.output.pack_transposed(weights.output.weight);
+  }
+
+  WeightSums<T> weight_sums(const LSTMTape<T>& tape, Index sequences, Index rows) const {
+    WeightSums<T> sums(sequences, rows);
+    const Index units = sizes.units, gates = tape.gates_stride;
+    for (Index l = 0; l < sizes.layers; ++l) {
+      const Index seen = tape.seen_stride[l];
+      sums.add({{dweights.layers[l].own, nullptr}, tape.dgates[l], tape.seen[l], gates, seen, 4 * units, units});
+      sums.add({{dweights.layers[l].below, nullptr},
+                tape.dgates[l],
+                tape.seen[l] + units,
+                gates,
+                seen,
+                4 * units,
+                sizes.below(l)});
+    }
+    sums.add({dweights.output, tape.doutput, tape.features, tape.output_stride, tape.features_stride, sizes.outputs,
+              sizes.layers * units});
+    return sums;
+  }
+
+  // The start's gradients: the sums over the sequences, in their order.
+  void add_up(const LSTMAdjoints<T>& adjoints, Index stride) const {
+    const auto sum = [&](T* to, const Scratch<T>& from) {
+      std::fill_n(to, sizes.units, T(0));
+      for (std::size_t first = 0; first < from.size(); first += stride)
+        for (Index u = 0; u < sizes.units; ++u) to[u] += from[first + u];
+    };
+    for (Index l = 0; l < sizes.layers; ++l) {
+      sum(dweights.start_hidden + l * sizes.units, adjoints.hidden[l]);
+      sum(dweights.start_cell + l * sizes.units, adjoints.cell[l]);
+    }
+  }
+};
+
+template <typename T>
+LSTMGradients<T>::LSTMGradients(const LSTMWeightsOf<T*>& dweights, const LSTMWeightsOf<const T*>& weights,
+                                const LSTMSizes& sizes)
+    : buffers_(new Buffers(dweights, weights, sizes)) {}
+
+template <typename T>
+LSTMGradients<T>::~LSTMGradients() = default;
+
+template <typename T>
+double LSTMGradients<T>::compute(const SequencesOf<const T*>& x, const SequencesOf<const T*>& targets,
+                                 const SequencesOf<const T*>& mask, const Batch& batch) {
+  const FlushDenormals mode;
+  Buffers& own = *buffers_;
+  own.pack();
+  const Order order(batch);
+  const Rows rows(order, 0, batch.sequences, true);
+  Arena<T*> counted = {rows.total, nullptr};
+  LSTMTape<T>(own.sizes, counted);
+  Arena<T*> arena = {rows.total, own.tape.at_least(counted.size)};
+  const LSTMTape<T> tape(own.sizes, arena);
+  LSTMAdjoints<T> adjoints(own.sizes.layers, batch.sequences * tape.cell_stride);
+  LSTMStep<T> step = {own.sizes,   own.weights,
+                      own.forward, own.backward,
+                      order,       rows,
+                      tape,        adjoints,
+                      x,           {targets, mask, own.sizes.outputs, T(1) / T(batch.sequences)},
+                      {},          {}};
+  step.begin();
+  constexpr Index chunk = 64;  // rows that share a panel of weights while it is near
+  const auto by_rows = [&](const auto& run) {
+    const auto work = [&](Index, Index i) {
+      const Index first = batch.sequences + i * chunk;
+      run(first, std::min(first + chunk, rows.total));
+    };
+    Phase phase((rows.total - batch.sequences + chunk - 1) / chunk, work);
+    run_parallel(batch.threads, phase);
+  };
+  const Index shares = std::clamp<Index>(batch.threads, 1, batch.sequences);
+  const auto by_sequences = [&](const auto& run) {
+    const auto work = [&](Index, Index i) { run(i * batch.sequences / shares, (i + 1) * batch.sequences / shares); };
+    Phase phase(shares, work);
+    run_parallel(batch.threads, phase);
+  };
+  for (Index l = 0; l < own.sizes.layers; ++l) {
+    by_rows([&](Index first, Index last) { step.below_ahead(l, first, last); });
+    by_sequences([&](Index begin, Index end) { step.own_ahead(l, begin, end); });
+  }
+  by_rows([&](Index first, Index last) { step.score(first, last); });
+  for (Index l = own.sizes.layers; l-- > 0;) {
+    by_sequences([&](Index begin, Index end) { step.own_back(l, begin, end); });
+    if (l > 0) by_rows([&](Index first, Index last) { step.below_back(l, first, last); });
+  }
+  const WeightSums<T> sums = own.weight_sums(tape, batch.sequences, rows.total);
+  Phase weight_sums(sums.count(), sums);
+  run_parallel(batch.threads, weight_sums);
+  own.add_up(adjoints, tape.cell_stride);
+  return std::accumulate(step.nats.begin(), step.nats.end(), 0.0) / double(batch.sequences);
+}
+
+}  // namespace ntm::NTM_TARGET
