@@ -26,17 +26,20 @@ from tests.engine.comparison import (
     tolerances,
 )
 from tests.engine.test_fused import NETWORKS, TASK, block_of, network, reference
+from tests.engine.test_lstm import batch_of, by_autograd, require_close
+from tests.engine.test_lstm import network as lstm_network
 from tests.engine.test_simd import SHARED_FLAGS, SOURCES, require_exact_functions
 from torch import Tensor
 
 from ntm.cell import State
 from ntm.config import SHARPENING_EPSILON, SIMILARITY_EPSILON
 from ntm.layer import NTM
+from ntm.models.lstm import kernel_parameters
 from ntm.tasks import Batch, cost_in_bits
 from ntm.training import GravesRMSprop
 
 HERE = Path(__file__).parent
-PORTABLE = [HERE / "portable.cpp", SOURCES / "kernels.cpp"]
+PORTABLE = [HERE / "portable.cpp", SOURCES / "kernels.cpp", SOURCES / "lstm.cpp"]
 PRECISIONS = {torch.float32: "float", torch.float64: "double"}
 HEAD_ARRAYS = [
     *("keys", "strengths", "gates", "shifts", "sharpness"),
@@ -194,6 +197,21 @@ def test_training_steps_are_the_references(name: str, portable: Program) -> None
     require_equal(found, truth, allowed)
     found = trained_elsewhere(portable, network(options, torch.float64), double, truth)
     require_equal(found, truth, in_float64(allowed))
+
+
+@pytest.mark.parametrize("dtype", PRECISIONS)
+def test_the_gradients_of_an_lstm_are_autograds(dtype: torch.dtype, portable: Program) -> None:
+    net = lstm_network(3, 2, 21, 3, dtype=dtype)
+    batch = batch_of(net, [31, 30, 29, 28, 3, 2, 0, 31, 17, 31, 31])
+    parameters, c = kernel_parameters(net), net.config
+    sizes = torch.tensor([c.input_size, c.output_size, c.hidden_size, c.layers])
+    shape = torch.tensor([*batch.mask.shape, *batch.lengths.tolist()])
+    answer = portable("lstm", dtype, sizes, shape, *parameters, *batch[:3])
+    found = {"nats": answer.take(torch.zeros((), dtype=torch.float64)).to(dtype)}
+    names = {parameter: name for name, parameter in net.named_parameters()}
+    found |= {names[parameter]: answer.take(parameter.detach()) for parameter in parameters}
+    answer.end()
+    require_close(found, by_autograd(net, batch))
 
 
 def test_the_functions_are_exact_to_their_last_digit(tmp_path: Path) -> None:

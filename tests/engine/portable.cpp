@@ -1,12 +1,13 @@
 // The functions of contract.h as a program, for processors that Python is not on: arrays come in on standard input
 // and results go out on standard output, in the order in which portable.py writes and reads them.
 //
-//   portable call|train float|double
+//   portable call|train|lstm float|double
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include "arrays.h"
 
@@ -124,15 +125,48 @@ void train() {
   give_all(start);
 }
 
+template <typename Pointer, typename T>
+LSTMWeightsOf<Pointer> lstm_weights_of(Arrays<T>& a, Index layers) {
+  LSTMWeightsOf<Pointer> weights;
+  for (Index l = 0; l < layers; ++l) weights.layers.push_back({a[2 * l].data(), a[2 * l + 1].data()});
+  weights.output = {a[2 * layers].data(), a[2 * layers + 1].data()};
+  weights.start_hidden = a[2 * layers + 2].data();
+  weights.start_cell = a[2 * layers + 3].data();
+  return weights;
+}
+
+// The cost of one batch and the gradients of all parameters of an LSTM.
+template <typename T>
+void lstm() {
+  const std::vector<Index> sizes = take<Index>(4);
+  const LSTMSizes s = {sizes[0], sizes[1], sizes[2], sizes[3]};
+  const Index steps = next(), sequences = next(), hidden = s.layers * s.units;
+  const std::vector<std::int64_t> lengths = take<std::int64_t>(sequences);
+  Counts counts;
+  for (Index l = 0; l < s.layers; ++l) counts.insert(counts.end(), {4 * s.units * s.below(l), 4 * s.units * s.units});
+  counts.insert(counts.end(), {s.outputs * hidden, s.outputs, hidden, hidden});
+  Arrays<T> weights = take_all<T>(counts), dweights = zeros<T>(counts);
+  const Index rows = steps * sequences;
+  const std::vector<T> x = take<T>(rows * s.inputs), targets = take<T>(rows * s.outputs), mask = take<T>(rows);
+  LSTMGradients<T> gradients(lstm_weights_of<T*>(dweights, s.layers), lstm_weights_of<const T*>(weights, s.layers), s);
+  give(std::vector<double>{gradients.compute({x.data(), sequences * s.inputs, s.inputs},
+                                             {targets.data(), sequences * s.outputs, s.outputs},
+                                             {mask.data(), sequences, 1}, {steps, sequences, lengths.data(), 2})});
+  give_all(dweights);
+}
+
 }  // namespace
 }  // namespace ntm::NTM_TARGET
 
 int main(int count, char** words) {
   using namespace ntm::NTM_TARGET;
-  require(count == 3, "usage: portable call|train float|double");
-  const bool trains = !std::strcmp(words[1], "train"), doubles = !std::strcmp(words[2], "double");
-  if (trains) {
+  require(count == 3, "usage: portable call|train|lstm float|double");
+  const std::string what = words[1];
+  const bool doubles = !std::strcmp(words[2], "double");
+  if (what == "train") {
     doubles ? train<double>() : train<float>();
+  } else if (what == "lstm") {
+    doubles ? lstm<double>() : lstm<float>();
   } else {
     doubles ? call<double>() : call<float>();
   }

@@ -16,6 +16,7 @@ from tests.engine.aarch64 import (
     PORTABLE,
     portable,
     test_outputs_traces_and_gradients_are_the_references,
+    test_the_gradients_of_an_lstm_are_autograds,
     test_training_steps_are_the_references,
 )
 from tests.engine.test_simd import SHARED_FLAGS, SOURCES
@@ -23,6 +24,7 @@ from tests.engine.test_simd import SHARED_FLAGS, SOURCES
 __all__ = [
     "portable",
     "test_outputs_traces_and_gradients_are_the_references",
+    "test_the_gradients_of_an_lstm_are_autograds",
     "test_training_steps_are_the_references",
 ]
 
