@@ -1,11 +1,13 @@
 """From run folders to a folder of results, and what is not done twice."""
 
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from ntm import pretrained
 from ntm.figures import gallery
 from ntm.figures.gallery import figures_of
 from ntm.paper import experiment_of
@@ -71,6 +73,24 @@ def test_what_is_up_to_date_is_not_done_again(make_run: MakeRun, tmp_path: Path)
         "data/copy-ntm-ff-1/analysis.json",
     }
     assert set(figures) <= changed
+
+
+def test_other_packaged_networks_draw_the_figures_again(
+    make_run: MakeRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packaged = tmp_path / "packaged"
+    packaged.mkdir()
+    for file in pretrained.FOLDER.glob("copy-*.safetensors"):
+        shutil.copy(file, packaged)
+    monkeypatch.setattr(pretrained, "FOLDER", packaged)
+    run, out = make_run(), tmp_path / "out"
+    collected([run], out)
+    first = stamps(out)
+    (packaged / "copy-lstm.safetensors").unlink()
+    collected([run], out)
+    changed = {name for name, stamp in stamps(out).items() if stamp != first[name]}
+    assert {name for name in first if name.startswith("figures/")} <= changed
+    assert not any(name.endswith("evaluation.json") for name in changed)
 
 
 def test_another_effort_measures_again(make_run: MakeRun, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ntm import paper, pretrained
 from ntm.bench.results import machine
 from ntm.bench.timing import threads
 from ntm.figures.gallery import figures_of, redraw_figures
@@ -85,13 +86,14 @@ def _draw(runs: Sequence[Run], results: Results, progress: Stages) -> None:
 
 
 def _figures_key(runs: Iterable[Run], results: Results) -> dict[str, Any]:
-    """What decides the figures: the weights, the learning curves and the costs."""
+    """What decides the figures: weights, curves, costs, and what each figure is to show."""
     from matplotlib import __version__
 
     made_from = {_name(run): list(measure.weights_digests(run).values()) for run in runs}
-    for file in sorted(results.data.glob("*/*")):
-        name = file.relative_to(results.data).as_posix()
-        made_from[name] = [hashlib.sha256(file.read_bytes()).hexdigest()]
+    files = [*results.data.glob("*/*"), *pretrained.FOLDER.glob("*.safetensors")]
+    for file in sorted([*files, *Path(paper.__file__).parent.glob("*.toml")]):
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        made_from[f"{file.parent.name}/{file.name}"] = [digest]
     digest = hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()
     return {"runs": digest, "matplotlib": __version__}
 
