@@ -27,6 +27,18 @@ ROOM = """element => {
   return around ? Math.min(left - around.left, top - around.top, around.bottom - bottom) : 8;
 }"""
 
+# Between the transport, which stays at the top, and the card of the tour. Of what is too tall for
+# that, both weightings.
+IN_SIGHT = """element => {
+  const top = document.querySelector(".transport").getBoundingClientRect();
+  const { top: bottom } = document.querySelector(".tour").getBoundingClientRect();
+  const lanes = [...element.querySelectorAll("[data-head]")];
+  const parts = (lanes.length ? lanes : [element]).map((part) => part.getBoundingClientRect());
+  const first = Math.min(...parts.map((part) => part.top));
+  const last = Math.max(...parts.map((part) => part.bottom));
+  return (top.top > 0 || first >= top.bottom) && last <= bottom;
+}"""
+
 
 def play(page: Page, network: str = "pretrained:copy-ff", **values: Any) -> None:
     query = "&".join(f"{name}={value}" for name, value in values.items())
@@ -273,6 +285,7 @@ def test_the_tour_has_nine_steps_and_ends(page: Page) -> None:
         part = page.locator(f"#play .{pointed}, #play #{pointed}").first
         expect(part).to_be_in_viewport()
         assert part.evaluate(ROOM) >= 8, pointed
+        assert part.evaluate(IN_SIGHT), pointed
         assert page.evaluate("document.activeElement.closest('.tour') !== null")
         card.locator("button.primary").click()
     assert len(titles) == 9

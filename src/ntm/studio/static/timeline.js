@@ -173,7 +173,8 @@ function buildLane(lane, trace, stage, cellWidth) {
   const plot = make("div", { class: "plot" }, canvas);
   const labels = rowLabels(lane, height / ratio);
   const rows = make("div", { class: "rows", "aria-hidden": "true" }, ...labels);
-  const element = make("div", { class: "lane" }, laneHeading(lane), rows, plot);
+  const kind = lane.key ? { "data-head": lane.key } : {};
+  const element = make("div", { class: "lane", ...kind }, laneHeading(lane), rows, plot);
   const tell = tellValues(canvas, stage.tip, {
     size: () => ({ rows: lane.rows, columns: trace.steps }),
     describe: (row, step) => describeCell(built.lane, row, step),

@@ -5,7 +5,10 @@ import { make } from "./dom.js";
 /** What is toured: the network, and a drawing of five vectors. */
 const TOURED = { id: "pretrained:copy-ff", vectors: "a4.3c.91.e6.58" };
 
-/** Of each step: what is pointed at, where the viewer is (step from 1), and what is said. */
+/**
+ * Of each step: what is pointed at (and from which place in it on, where it is tall), where the
+ * viewer is (step from 1), and what is said.
+ */
 export const TOUR = [
   {
     part: "drawing", step: 1, head: 0, title: "One copy",
@@ -43,7 +46,7 @@ export const TOUR = [
       "is at the second vector already.",
   },
   {
-    part: "timeline", step: 11, head: 1, title: "The same walk twice",
+    part: "timeline", from: "[data-head=write]", step: 11, head: 1, title: "The same walk twice",
     text: "Over time it is two slanted lines: where it wrote, and where it read. It is a loop with a " +
       "pointer that moves on, and nobody wrote that program.",
   },
@@ -81,11 +84,13 @@ export function makeTour(place, { open, onEnd }) {
       delete place.dataset.pointed;
       return;
     }
-    const { part } = TOUR[number - 1];
+    const { part, from } = TOUR[number - 1];
     place.append(card.element);
     place.dataset.pointed = part;
     card.show(number);
-    place.querySelector(`.${part}, #${part}`).scrollIntoView({ block: "center" });
+    const pointed = place.querySelector(`.${part}, #${part}`);
+    if (from) pointed.querySelector(from).scrollIntoView({ block: "start" });
+    else pointed.scrollIntoView({ block: "nearest" });
   }
   return tour;
 }
