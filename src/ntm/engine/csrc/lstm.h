@@ -175,6 +175,42 @@ struct LSTMStep {
   T* cell(Index l, Index row) const { return tape.cell[l] + row * tape.cell_stride; }
 };
 
+// run(first, last) for the rows of all steps, in pieces that threads share.
+template <typename Run>
+void by_rows(const Batch& batch, Index rows, const Run& run) {
+  constexpr Index most = 64;  // rows that share a panel of weights while it is near
+  const auto work = [&](Index, Index i) {
+    const Index first = batch.sequences + i * most;  // the rows of the start belong to no step
+    run(first, std::min(first + most, rows));
+  };
+  Phase phase((rows - batch.sequences + most - 1) / most, work);
+  run_parallel(batch.threads, phase);
+}
+
+// run(begin, end) for all sorted positions, in as many pieces as there are threads.
+template <typename Run>
+void by_sequences(const Batch& batch, const Run& run) {
+  const Index pieces = std::clamp<Index>(batch.threads, 1, batch.sequences);
+  const auto work = [&](Index, Index i) { run(i * batch.sequences / pieces, (i + 1) * batch.sequences / pieces); };
+  Phase phase(pieces, work);
+  run_parallel(batch.threads, phase);
+}
+
+// Forward through all layers, and back.
+template <typename T>
+void through_time(LSTMStep<T>& step, const Batch& batch, Index rows) {
+  const Index layers = step.sizes.layers;
+  for (Index l = 0; l < layers; ++l) {
+    by_rows(batch, rows, [&](Index first, Index last) { step.below_ahead(l, first, last); });
+    by_sequences(batch, [&](Index begin, Index end) { step.own_ahead(l, begin, end); });
+  }
+  by_rows(batch, rows, [&](Index first, Index last) { step.score(first, last); });
+  for (Index l = layers; l-- > 0;) {
+    by_sequences(batch, [&](Index begin, Index end) { step.own_back(l, begin, end); });
+    if (l > 0) by_rows(batch, rows, [&](Index first, Index last) { step.below_back(l, first, last); });
+  }
+}
+
 template <typename T>
 struct LSTMGradients<T>::Buffers {
   LSTMSizes sizes;
@@ -258,30 +294,7 @@ double LSTMGradients<T>::compute(const SequencesOf<const T*>& x, const Sequences
                       x,           {targets, mask, own.sizes.outputs, T(1) / T(batch.sequences)},
                       {},          {}};
   step.begin();
-  constexpr Index chunk = 64;  // rows that share a panel of weights while it is near
-  const auto by_rows = [&](const auto& run) {
-    const auto work = [&](Index, Index i) {
-      const Index first = batch.sequences + i * chunk;
-      run(first, std::min(first + chunk, rows.total));
-    };
-    Phase phase((rows.total - batch.sequences + chunk - 1) / chunk, work);
-    run_parallel(batch.threads, phase);
-  };
-  const Index shares = std::clamp<Index>(batch.threads, 1, batch.sequences);
-  const auto by_sequences = [&](const auto& run) {
-    const auto work = [&](Index, Index i) { run(i * batch.sequences / shares, (i + 1) * batch.sequences / shares); };
-    Phase phase(shares, work);
-    run_parallel(batch.threads, phase);
-  };
-  for (Index l = 0; l < own.sizes.layers; ++l) {
-    by_rows([&](Index first, Index last) { step.below_ahead(l, first, last); });
-    by_sequences([&](Index begin, Index end) { step.own_ahead(l, begin, end); });
-  }
-  by_rows([&](Index first, Index last) { step.score(first, last); });
-  for (Index l = own.sizes.layers; l-- > 0;) {
-    by_sequences([&](Index begin, Index end) { step.own_back(l, begin, end); });
-    if (l > 0) by_rows([&](Index first, Index last) { step.below_back(l, first, last); });
-  }
+  through_time(step, batch, rows.total);
   const WeightSums<T> sums = own.weight_sums(tape, batch.sequences, rows.total);
   Phase weight_sums(sums.count(), sums);
   run_parallel(batch.threads, weight_sums);
