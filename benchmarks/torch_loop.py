@@ -46,7 +46,7 @@ def loop(net: NTM, data: list[Problem], optimiser: torch.optim.Optimizer | None)
                 parameter.grad = None
         else:
             optimiser.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         if optimiser is not None:
             optimiser.step()
     return time.process_time() - start
