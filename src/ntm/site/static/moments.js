@@ -30,8 +30,8 @@ export const MOMENTS = [
     lanes: ["Output", "read"],
     sentences: [
       "The same vectors are said five times.",
-      "Each time the read head reaches the last of them, it jumps back to the first: it finds the location beside it by its content, and the gate opens for this one step.",
-      "It is a goto, in a loop that the network found by itself.",
+      "Each time the read head reaches the last of them, it jumps back to the first: it finds the location beside it by its content, and the gate opens wide for this one step.",
+      "It is a goto, in a loop that the network found by itself. In between, the gate closes a little further with every pass: one can see it count.",
     ],
   },
   {
