@@ -152,7 +152,7 @@ def test_on_a_terminal_there_is_a_bar_and_a_picture(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "ntm", "train", "copy", "--model", "lstm"]
     command += ["--sequences", "600", "--run", str(tmp_path / "run"), *small_options()]
-    command += ["--batch-size", "1", "--set", "training.picture_seconds=0.2"]
+    command += ["--batch-size", "1", "--set", "training.picture_seconds=0.01"]
     process = subprocess.Popen(command, stdout=theirs, stderr=theirs)
     os.close(theirs)
     shown = b""

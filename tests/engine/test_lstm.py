@@ -221,6 +221,20 @@ def test_an_edited_network_is_torchs(reason: str) -> None:
     assert type(LSTM.step(net, optimiser)) is PaddedStep
 
 
+def test_the_engine_may_be_chosen() -> None:
+    net = network(3, 2, 5, 2)
+    net.engine = "native"
+    assert LSTM.runs_on(net) == "native engine (it was asked for)"
+    freeze(net)
+    with pytest.raises(RuntimeError, match=r"native engine cannot run here: a parameter needs no"):
+        LSTM.runs_on(net)
+    plain = LSTM.build(net.config, LSTM.initialisation(), "reference")
+    assert LSTM.runs_on(plain) == "torch.nn.LSTM (it was asked for)"
+    assert type(LSTM.step(plain, GravesRMSprop(plain.parameters()))) is PaddedStep
+    with pytest.raises(ValueError, match="engine must be one of 'auto', 'native', 'reference'"):
+        LSTMBaseline(3, 2, engine="fast")
+
+
 def test_a_subclass_and_another_precision_are_torchs() -> None:
     assert "is a Louder" in LSTM.runs_on(Louder(3, 2, 5))
     assert "the tensors are torch.bfloat16" in LSTM.runs_on(network(3, 2, 5, dtype=torch.bfloat16))

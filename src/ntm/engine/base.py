@@ -105,7 +105,7 @@ def choose(name: str, device: torch.device, dtype: torch.dtype, net: "NTM | None
         if obstacle is None:
             return Choice(engine.name, reason if name == "auto" else "it was asked for")
         reason = obstacle
-    raise _refusal(name, reason)
+    raise refusal(name, reason)
 
 
 def run(net: "NTM", request: Request) -> Answer:
@@ -122,10 +122,11 @@ def run(net: "NTM", request: Request) -> Answer:
             reason = str(declined)
             if net.engine == "auto":
                 _warn_once(net, engine.name, reason)
-    raise _refusal(net.engine, reason)
+    raise refusal(net.engine, reason)
 
 
-def _refusal(name: str, reason: str) -> RuntimeError:
+def refusal(name: str, reason: str) -> RuntimeError:
+    """The error for an engine that was asked for and cannot run."""
     advice = "" if name == "reference" else " Give the network engine='reference'."
     return RuntimeError(f"The {name} engine cannot run here: {reason.rstrip('.')}.{advice}")
 

@@ -17,7 +17,8 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 from ntm import checks, forms
 from ntm.cell import described, make_storable
 from ntm.common.fields import Checked, setting
-from ntm.engine import native, recognition
+from ntm.engine import Choice, checked_name, native, recognition
+from ntm.engine.base import refusal
 from ntm.engine.fused import LSTMGradients
 from ntm.forms import Lengths, Sequences
 from ntm.models.family import Family, Footprint, lstm_parameters, register
@@ -73,7 +74,8 @@ class LSTMBaseline(nn.Module):
         logits, state = net(x, state)             # continues where it stopped
         logits, state = net(x, lengths=lengths)   # mixed lengths, (batch,) integers
 
-    The outputs are logits: train with `binary_cross_entropy_with_logits`.
+    The outputs are logits: train with `binary_cross_entropy_with_logits`. `engine` says what `ntm
+    train` computes its gradients with: "native", "reference" (torch), or "auto", the fastest.
     """
 
     def __init__(
@@ -85,13 +87,14 @@ class LSTMBaseline(nn.Module):
         *,
         forget_bias: float = 0.0,
         batch_first: bool = False,
+        engine: str = "auto",
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         self.config = LSTMConfig(input_size, output_size, hidden_size, layers)
         self.initialisation = LSTMInitialisation(forget_bias)
-        self.batch_first = batch_first
+        self.batch_first, self.engine = batch_first, checked_name(engine)
         # A constant 1 joins the input; its weights are the biases. nn.LSTM would keep two per gate.
         below = [input_size + 1] + [input_size + 1 + hidden_size] * (layers - 1)
         self.layers = nn.ModuleList([nn.LSTM(inputs, hidden_size, bias=False) for inputs in below])
@@ -285,7 +288,7 @@ class LSTMFamily(Family):
         self, config: LSTMConfig, initialisation: LSTMInitialisation, engine: str
     ) -> LSTMBaseline:
         """The network that a config describes, freshly initialised."""
-        return LSTMBaseline(**vars(config), **vars(initialisation))
+        return LSTMBaseline(**vars(config), **vars(initialisation), engine=engine)
 
     def sizes(self, config: LSTMConfig) -> str:
         """Layers and units."""
@@ -297,18 +300,31 @@ class LSTMFamily(Family):
         return Footprint(weights, config.layers)
 
     def step(self, model: Any, optimiser: Any) -> TwoPartStep:
-        """The native engine's step, where it runs the model; or else one of padded batches."""
-        if _obstacle(model) is None:
+        """The native engine's step, where it trains the model; or else one of padded batches."""
+        if _choice(model).name == "native":
             gradients = LSTMGradients(model.config, kernel_parameters(model))
             return NativeStep(model, gradients, optimiser)
         return PaddedStep(model, optimiser)
 
     def runs_on(self, model: Any) -> str:
-        """What trains the model, in words."""
-        obstacle = _obstacle(model)
-        if obstacle is None:
-            return "native engine (it is the fastest here)"
-        return f"torch.nn.LSTM (the native engine does not: {obstacle.rstrip('.')})"
+        """What trains the model, and why."""
+        choice = _choice(model)
+        name = "native engine" if choice.name == "native" else "torch.nn.LSTM"
+        return f"{name} ({choice.reason.rstrip('.')})"
+
+
+def _choice(net: LSTMBaseline) -> Choice:
+    """The engine that trains a network; refuses what cannot."""
+    if net.engine == "reference":
+        return Choice("reference", "it was asked for")
+    obstacle = _obstacle(net)
+    if obstacle is None:
+        return Choice(
+            "native", "it is the fastest here" if net.engine == "auto" else "it was asked for"
+        )
+    if net.engine == "native":
+        raise refusal("native", obstacle)
+    return Choice("reference", f"not the native engine: {obstacle}")
 
 
 def _obstacle(net: LSTMBaseline) -> str | None:

@@ -84,7 +84,9 @@ class TrainingSettings(Checked):
         at_least=1,
     )
     seed: int = setting(1, "decides the initial weights and all data", at_least=0)
-    engine: str = setting("auto", "engine that runs an NTM", choices=engine.names)
+    engine: str = setting(
+        "auto", "engine that runs an NTM, or trains an LSTM", choices=engine.names
+    )
     device: str = setting("cpu", "where to train: cpu, cuda, cuda:1, ...")
     threads: int = setting(0, "threads for torch (0: torch's own choice)", at_least=0)
     report_every: int = setting(1000, "sequences between lines of metrics.jsonl", at_least=1)
