@@ -49,5 +49,6 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, FileExistsError | NotADirectoryError):
         return f"{error.filename} is not a folder; name another one."
     if isinstance(error, OSError) and error.filename and error.strerror:
-        return f"{error.filename}: {error.strerror}."
+        named = error.filename
+        return f"{os.fsdecode(named) if isinstance(named, bytes) else named}: {error.strerror}."
     return str(error)

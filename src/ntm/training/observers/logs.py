@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,7 @@ class TensorBoardLog(Observer):
         self._folder, self._sequences = folder, sequences
         self._installed = importlib.util.find_spec("tensorboard") is not None
         self._writer: Any = None
+        self._print_error = threading.excepthook
 
     def reported(self, run: "Trainer", line: Line) -> None:
         """Record every number of the line over the sequences seen."""
@@ -63,6 +65,7 @@ class TensorBoardLog(Observer):
             # Imported at the first report, not at the start: it takes a noticeable moment.
             from torch.utils.tensorboard.writer import SummaryWriter
 
+            threading.excepthook = self._not_of_tensorboard
             self._writer = SummaryWriter(str(self._folder), purge_step=self._sequences + 1)
         for name, value in line.items():
             if name != "sequences":
@@ -77,3 +80,9 @@ class TensorBoardLog(Observer):
         """Flush and close the event file."""
         if self._writer is not None:
             self._writer.close()
+            threading.excepthook = self._print_error
+
+    def _not_of_tensorboard(self, error: threading.ExceptHookArgs) -> None:
+        """What its thread fails with, a full disk say, it raises again at the next call."""
+        if type(error.thread).__name__ != "_AsyncWriterThread":
+            self._print_error(error)
