@@ -251,6 +251,8 @@ def test_it_works_offline_after_the_first_visit(browser: Browser, address: str) 
     with browser.new_context() as context:
         page = context.new_page()
         page.goto(address)
+        # The first view is there: until then, its own address may still replace another.
+        expect(page.locator(".verdict")).to_contain_text("bits right")
         page.evaluate("navigator.serviceWorker.ready.then(() => null)")
         context.set_offline(True)
         page.goto(f"{address}#play/pretrained:ngrams-ff")
