@@ -1,9 +1,10 @@
-"""How fast the LSTM baseline trains on mixed lengths: packed, padded, and with like lengths.
+"""How fast the LSTM baseline trains on mixed lengths: with torch, packed or padded, and natively.
 
     python benchmarks/baseline.py --batch-size 16
 
 The same network and the same sequences, one thread; the ways take turns and the ratios are of one
-run. "Packed" is torch's way for mixed lengths, with the update by torch operations.
+run. "Packed" is torch's way for mixed lengths, with the update by torch operations; with "like
+lengths" a batch has sequences of nearly equal lengths.
 """
 
 import argparse

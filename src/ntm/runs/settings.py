@@ -75,7 +75,7 @@ class TrainingSettings(Checked):
     )
     batch_size: int = setting(1, "sequences per update", at_least=1)
     bucketed: bool = setting(
-        False, "batches of nearly equal lengths, which the LSTM baseline runs faster"
+        False, "batches of nearly equal lengths, which torch runs an LSTM faster on"
     )
     memory_locations: int | None = setting(
         None,
