@@ -123,47 +123,43 @@ class Block {
   Kept kept_;
 };
 
-// Gradients over parameters that stay where they are.
-template <typename T>
-class BoundGradients {
+// Gradients of a network over parameters that stay where they are.
+template <typename T, typename Network, typename NetworkSizes>
+class Bound {
  public:
-  BoundGradients(const Sizes& sizes, const nb::list& weights, const nb::list& dweights, const nb::list& start,
-                 const nb::list& dstart)
-      : sizes_(sizes),
-        gradients_(weights_of<T>(sizes, dweights, "dweights"), state_of<T>(sizes, 1, dstart, "dstart"),
-                   weights_of<const T>(sizes, weights, "weights"), state_of<const T>(sizes, 1, start, "start"), sizes) {
-    for (const nb::list& tensors : {weights, dweights, start, dstart}) kept_.keep(tensors);
-  }
-
   double compute(const Block<T>& block, Index begin, Index end, Index threads) {
     return block.compute(gradients_, sizes_, begin, end, threads);
   }
 
+ protected:
+  template <typename... Parameters>
+  Bound(std::initializer_list<nb::list> kept, const NetworkSizes& sizes, const Parameters&... parameters)
+      : sizes_(sizes), gradients_(parameters..., sizes) {
+    for (const nb::list& tensors : kept) kept_.keep(tensors);
+  }
+
  private:
-  Sizes sizes_;
-  Gradients<T> gradients_;
+  NetworkSizes sizes_;
+  Network gradients_;
   Kept kept_;
 };
 
-// The same for the LSTM.
 template <typename T>
-class BoundLSTMGradients {
- public:
+struct BoundGradients : Bound<T, Gradients<T>, Sizes> {
+  BoundGradients(const Sizes& sizes, const nb::list& weights, const nb::list& dweights, const nb::list& start,
+                 const nb::list& dstart)
+      : Bound<T, Gradients<T>, Sizes>(
+            {weights, dweights, start, dstart}, sizes, weights_of<T>(sizes, dweights, "dweights"),
+            state_of<T>(sizes, 1, dstart, "dstart"), weights_of<const T>(sizes, weights, "weights"),
+            state_of<const T>(sizes, 1, start, "start")) {}
+};
+
+template <typename T>
+struct BoundLSTMGradients : Bound<T, LSTMGradients<T>, LSTMSizes> {
   BoundLSTMGradients(const LSTMSizes& sizes, const nb::list& weights, const nb::list& dweights)
-      : sizes_(sizes),
-        gradients_(lstm_weights_of<T>(sizes, dweights, "dweights"), lstm_weights_of<const T>(sizes, weights, "weights"),
-                   sizes) {
-    for (const nb::list& tensors : {weights, dweights}) kept_.keep(tensors);
-  }
-
-  double compute(const Block<T>& block, Index begin, Index end, Index threads) {
-    return block.compute(gradients_, sizes_, begin, end, threads);
-  }
-
- private:
-  LSTMSizes sizes_;
-  LSTMGradients<T> gradients_;
-  Kept kept_;
+      : Bound<T, LSTMGradients<T>, LSTMSizes>({weights, dweights}, sizes,
+                                              lstm_weights_of<T>(sizes, dweights, "dweights"),
+                                              lstm_weights_of<const T>(sizes, weights, "weights")) {}
 };
 
 // Graves' RMSProp over rows of (parameter, gradient, mean_square, mean, delta).
