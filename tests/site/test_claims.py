@@ -75,7 +75,7 @@ def test_the_jump_of_recall() -> None:
         assert np.isin(reads[28:, sequence], written).mean() > 0.5
 
 
-def test_the_log_of_ngrams() -> None:
+def test_the_table_of_ngrams() -> None:
     trace, batch = traced("ngrams-lstm", "ngrams", 10, length=200)
     reads, bits = peaks(trace, "read"), batch.inputs[:, :, 0].int().numpy()
     same = []

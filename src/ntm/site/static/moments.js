@@ -55,13 +55,13 @@ export const MOMENTS = [
     ],
   },
   {
-    title: "The n-grams log",
+    title: "The n-grams table",
     network: "pretrained:ngrams-lstm", sizes: { length: 200 }, seed: 5, step: 120, head: 0,
     lanes: ["Output", "Optimum", "write", "read"],
     sentences: [
       "Each bit follows from the five before it, by odds that are new in every sequence.",
       "Whenever the same five bits come again, the read head returns to the same location.",
-      "What lies there is a log of what followed, and the predictions come close to the best possible ones.",
+      "What lies there was left by the bits that followed them before, and the predictions come close to the best possible ones.",
     ],
   },
   {
