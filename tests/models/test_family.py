@@ -67,6 +67,14 @@ def test_a_family_that_says_no_more_than_it_must_has_the_rest(line: Family) -> N
         line.enlarged(model, 5)
 
 
+def test_a_family_without_build_is_refused_at_once() -> None:
+    class Unfinished(Family):
+        config = Sizes
+
+    with pytest.raises(TypeError, match=r"abstract.*build"):
+        Unfinished("unfinished", "Unfinished", "#123456")
+
+
 @pytest.mark.parametrize("row", paper_tables(), ids=lambda row: f"{row.task} {row.model}")
 def test_a_footprint_is_about_as_large_as_the_network(row: PaperNetwork) -> None:
     kind = family(row.model)

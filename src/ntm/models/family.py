@@ -8,6 +8,7 @@ A model is a `torch.nn.Module` with the call of `NTM`, `logits, state = model(x,
 and a `config`, which is a frozen dataclass with an `input_size` and an `output_size`.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
@@ -40,7 +41,7 @@ class Footprint(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Family:
+class Family(ABC):
     """One kind of model."""
 
     name: str
@@ -64,9 +65,9 @@ class Family:
         """The colours on a light and on a dark page."""
         return self.on_page or (self.colour, self.colour)
 
+    @abstractmethod
     def build(self, config: Any, initialisation: Any, engine: str) -> Model:
         """The network that a config describes, freshly initialised."""
-        raise NotImplementedError(f"The family {self.name!r} must say how it builds a network.")
 
     def fits(self, config: object) -> bool:
         """Whether a config is of this family."""
@@ -89,7 +90,7 @@ class Family:
         """The fastest training step for this model; autograd's works for all of them."""
         return TorchStep(model, optimiser)
 
-    def bound_backward(self, model: Model, limit: float | None) -> None:
+    def bound_backward(self, model: Model, limit: float | None) -> None:  # noqa: B027 - optional
         """Bound the gradients of every step; None removes the bound. By default nothing happens."""
 
     def trace(
