@@ -108,6 +108,20 @@ def test_a_run_that_is_shorter_than_a_trial_has_one_start() -> None:
     assert chosen.most_sequences == 30
 
 
+@pytest.mark.parametrize("longer", [39, 100])
+def test_a_run_that_began_without_trials_has_none_when_it_is_made_longer(
+    small: Small, tmp_path: Path, longer: int
+) -> None:
+    for sequences in (30, longer):
+        train(small(**TRIALS, training__sequences=sequences), tmp_path / "a", resume=True)
+    train(small(training__sequences=longer), tmp_path / "b")
+    weights, expected = (load_file(tmp_path / name / "model.safetensors") for name in "ab")
+    assert all(torch.equal(weights[name], expected[name]) for name in expected)
+    lines = read_metrics(tmp_path / "a" / "metrics.jsonl")
+    assert not any("start" in line for line in lines)
+    assert chosen_start(lines, 40) == lines
+
+
 @pytest.mark.parametrize("model", ["lstm", "ntm-ff"])
 @pytest.mark.parametrize("average", [0.0, 0.5])
 def test_the_best_start_goes_on_as_if_it_had_been_alone(

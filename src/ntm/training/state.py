@@ -97,7 +97,8 @@ class State:
 
     def _take_values(self, values: Mapping[str, Any]) -> None:
         counters = Counters(**{k: v for k, v in values.items() if k != "starts"})
-        starts = replace(self.starts, **values.get("starts", {}))
+        # A run that began without trials has none now that it is made longer than one.
+        starts = replace(self.starts, **values.get("starts", {"count": 1}))
         check_fields(counters)
         check_fields(starts)
         self.counters, self.starts = counters, starts
