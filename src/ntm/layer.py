@@ -14,6 +14,7 @@ from ntm import checks, engine, forms
 from ntm.cell import Cell, State
 from ntm.config import ControllerKind, Initialisation, NTMConfig, ShiftMode, StartMemory
 from ntm.controllers import LSTMController
+from ntm.engine import recognition
 from ntm.forms import Lengths, Sequences
 from ntm.start import StartState
 from ntm.trace import Trace
@@ -273,3 +274,6 @@ class NTM(nn.Module):
 def _as_array(tensor: Tensor) -> NDArray[Any]:
     # numpy has no bfloat16.
     return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).cpu().numpy()
+
+
+recognition.know(NTM)

@@ -176,6 +176,14 @@ def test_sequences_that_the_block_does_not_have_are_refused(start: int, stop: in
         NTMGradients(network({}, torch.float32))(*block_of(TASK), start, stop)
 
 
+def test_other_targets_for_the_same_inputs_are_taken() -> None:
+    block, net = block_of(TASK), network({}, torch.float32)
+    call = NTMGradients(net)
+    for changed in (block, block._replace(targets=1 - block.targets), block):
+        expected = by_autograd(net, changed, 0, 5)["nats"].item()
+        assert call(*changed, 0, 5) == pytest.approx(expected, rel=1e-5)
+
+
 def test_the_network_may_let_go_of_its_gradients() -> None:
     net = network({}, torch.float32)
     call = NTMGradients(net)

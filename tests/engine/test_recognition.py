@@ -311,3 +311,58 @@ def test_training_takes_the_reference_engine_for_an_edited_network() -> None:
     net = network()
     net.cell.output.register_forward_hook(lambda *_: None)
     assert isinstance(make_step(net, GravesRMSprop(net.parameters())), TorchStep)
+
+
+class OwnForward(NTM):
+    def forward(self, *args: Any, **options: Any) -> Any:
+        logits, state = super().forward(*args, **options)
+        return 2 * logits, state
+
+
+class OwnStart(NTM):
+    def initial_state(self, batch_size: int) -> Any:
+        state = super().initial_state(batch_size)
+        return state._replace(memory=state.memory + 1)
+
+
+def freeze_the_start(net: NTM) -> None:
+    net.start.memory.requires_grad_(False)
+
+
+def hook_the_network(net: NTM) -> None:
+    net.register_forward_hook(lambda _module, _inputs, outputs: (2 * outputs[0], outputs[1]))
+
+
+def replace_forward(net: NTM) -> None:
+    forward = net.forward
+    net.forward = lambda *args, **options: (2 * forward(*args, **options)[0], None)  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        (OwnForward, lambda _: None),
+        (OwnStart, lambda _: None),
+        (NTM, freeze_the_start),
+        (NTM, hook_the_network),
+        (NTM, replace_forward),
+    ],
+)
+def test_a_training_step_does_what_a_call_of_the_network_does(
+    kind: type[NTM], change: Callable[[NTM], None]
+) -> None:
+    from ntm.models import family
+    from ntm.tasks import Copy
+    from ntm.training.optimiser import GravesRMSprop
+
+    block = Copy(bits=2, max_length=4).sample(6, torch.Generator().manual_seed(1))
+    costs, weights = [], []
+    for name in ("reference", "auto"):
+        torch.manual_seed(0)
+        net = kind(3, 2, memory_locations=11, engine=name)
+        change(net)
+        step = family("ntm-ff").step(net, GravesRMSprop(net.parameters(), lr=1e-3))
+        costs.append([step(block, 0, 3), step(block, 3, 6)])
+        weights.append(torch.cat([parameter.flatten() for parameter in net.parameters()]))
+    assert costs[1] == pytest.approx(costs[0], rel=1e-5)
+    torch.testing.assert_close(weights[1], weights[0], rtol=1e-4, atol=1e-6)

@@ -55,7 +55,10 @@ class Engine(Protocol):
         """
 
     def gradients(self, net: "NTM") -> Any | None:
-        """A call that computes a training step's gradients without autograd, if it has one."""
+        """A call that computes a training step's gradients without autograd.
+
+        None where it has none, or where a call of the network may do more than `NTM.forward`.
+        """
 
 
 class Choice(NamedTuple):

@@ -37,9 +37,9 @@ class Native:
             return _not_as_built(difference)
         return None
 
-    def gradients(self, net: "NTM") -> NTMGradients:
-        """A training step's gradients without autograd."""
-        return NTMGradients(net)
+    def gradients(self, net: "NTM") -> NTMGradients | None:
+        """A training step's gradients without autograd, for a network that is an NTM throughout."""
+        return NTMGradients(net) if recognition.trains_as_built(net) else None
 
     def run(self, net: "NTM", request: Request) -> Answer:
         """Run whole sequences, as `ntm.engine.base.Engine` describes."""

@@ -8,6 +8,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -38,7 +39,7 @@ class FusedGradients(ABC):
             for part in parts
             for tensors in (part, _gradients(part))
         ]
-        self._inputs: Tensor | None = None
+        self._given: tuple[Tensor | None, ...] = (None,) * 4
         self._block: Any = None
         self._sequences = 0
 
@@ -53,8 +54,9 @@ class FusedGradients(ABC):
 
         inputs (time, batch, channels), targets likewise, mask (time, batch), lengths (batch,).
         """
-        if inputs is not self._inputs:
-            self._take(inputs, targets, mask, lengths)
+        given = (inputs, targets, mask, lengths)
+        if not all(map(is_, given, self._given)):
+            self._take(*given)
         if not 0 <= start < stop <= self._sequences:
             raise ValueError(
                 f"Sequences {start} to {stop} were asked of a block of {self._sequences}; give "
@@ -77,7 +79,7 @@ class FusedGradients(ABC):
         self._block = native.function("Block", self._dtype)(
             *channels, inputs, targets, mask, lengths.contiguous()
         )
-        self._inputs, self._sequences = inputs, sequences
+        self._given, self._sequences = (inputs, targets, mask, lengths), sequences
 
     def _require(self, name: str, tensor: Tensor, shape: tuple[int, ...]) -> None:
         if tensor.dtype != self._dtype or tensor.shape != shape:

@@ -146,6 +146,24 @@ def start_of(net: "NTM") -> list[Tensor]:
     return [plain_tensor(parameters, "start", name, shape) for name, shape in shapes]
 
 
+def trains_as_built(net: "NTM") -> bool:
+    """Whether a training step may do without a call of the network: all that it calls is known.
+
+    It does not call a `forward` or `initial_state` of somebody's own, and it trains every
+    parameter.
+    """
+    try:
+        from ntm.layer import NTM
+
+        own_attributes(net, NTM, "the network")
+        weights, start = tensors_of(net, with_start=True)
+    except Unrecognised:
+        return False
+    parameters = list(net.parameters())
+    known = len(parameters) == len(weights) + len(start)
+    return known and all(parameter.requires_grad for parameter in parameters)
+
+
 def require_no_global_hooks() -> None:
     """Hooks that torch runs for every module would not run for the native engine's."""
     if torch_module._has_any_global_hook():  # type: ignore[no-untyped-call]

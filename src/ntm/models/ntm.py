@@ -6,7 +6,6 @@ from torch import Tensor
 
 from ntm import engine
 from ntm.config import Initialisation, NTMConfig
-from ntm.engine.fused import NTMGradients
 from ntm.layer import NTM
 from ntm.models.family import Family, Footprint, lstm_parameters, register
 from ntm.models.step import NativeStep, TorchStep, TwoPartStep
@@ -55,10 +54,11 @@ class NTMFamily(Family):
         return f"{choice.name} engine ({choice.reason.rstrip('.')})"
 
     def step(self, model: Any, optimiser: Any) -> TwoPartStep:
-        """The native engine's step, where that engine runs the model."""
-        if _choice(model).name == "native":
-            return NativeStep(model, NTMGradients(model), optimiser)
-        return TorchStep(model, optimiser)
+        """The step of the engine that runs the model, if it has one; or else autograd's."""
+        gradients = engine.get(_choice(model).name).gradients(model)
+        if gradients is None:
+            return TorchStep(model, optimiser)
+        return NativeStep(model, gradients, optimiser)
 
     def bound_backward(self, model: Any, limit: float | None) -> None:
         """Bound what flows back through the controller and the heads at every step."""
