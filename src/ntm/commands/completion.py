@@ -66,7 +66,7 @@ def _arguments(parser: argparse.ArgumentParser) -> Iterator[Argument]:
     known = {
         "TASK": task_names(),
         "MODEL": model_names(),
-        "ENGINE": ["auto", *engine.names()],
+        "ENGINE": engine.names(),
         "NET": pretrained.names(),
     }
     for action in parser._actions:

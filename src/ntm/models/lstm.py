@@ -94,7 +94,7 @@ class LSTMBaseline(nn.Module):
         super().__init__()
         self.config = LSTMConfig(input_size, output_size, hidden_size, layers)
         self.initialisation = LSTMInitialisation(forget_bias)
-        self.batch_first, self.engine = batch_first, checked_name(engine)
+        self.batch_first, self.engine = batch_first, engine
         # A constant 1 joins the input; its weights are the biases. nn.LSTM would keep two per gate.
         below = [input_size + 1] + [input_size + 1 + hidden_size] * (layers - 1)
         self.layers = nn.ModuleList([nn.LSTM(inputs, hidden_size, bias=False) for inputs in below])
@@ -105,9 +105,25 @@ class LSTMBaseline(nn.Module):
         self.to(device=device, dtype=dtype)
 
     @classmethod
-    def from_config(cls, config: LSTMConfig, *, batch_first: bool = False) -> Self:
+    def from_config(
+        cls,
+        config: LSTMConfig,
+        initialisation: LSTMInitialisation = LSTMInitialisation(),
+        *,
+        batch_first: bool = False,
+        engine: str = "auto",
+    ) -> Self:
         """The network that a config describes, freshly initialised."""
-        return cls(**vars(config), batch_first=batch_first)
+        return cls(**vars(config), **vars(initialisation), batch_first=batch_first, engine=engine)
+
+    @property
+    def engine(self) -> str:
+        """What computes the gradients of `ntm train`, as it was asked for."""
+        return self._engine
+
+    @engine.setter
+    def engine(self, name: str) -> None:
+        self._engine = checked_name(name)
 
     @torch.no_grad()
     def reset_parameters(self) -> None:
@@ -288,7 +304,7 @@ class LSTMFamily(Family):
         self, config: LSTMConfig, initialisation: LSTMInitialisation, engine: str
     ) -> LSTMBaseline:
         """The network that a config describes, freshly initialised."""
-        return LSTMBaseline(**vars(config), **vars(initialisation), engine=engine)
+        return LSTMBaseline.from_config(config, initialisation, engine=engine)
 
     def sizes(self, config: LSTMConfig) -> str:
         """Layers and units."""

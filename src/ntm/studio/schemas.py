@@ -126,7 +126,7 @@ class SizeRange(BaseModel):
 
 
 class ProblemForm(BaseModel):
-    """What the drawing pane needs to know; see `ntm.studio.problems.form`."""
+    """What the drawing pane needs to know; see `ntm.studio.drawings.form`."""
 
     fields: list[str]
     bits: int
