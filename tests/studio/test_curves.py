@@ -1,5 +1,6 @@
 """Learning curves that grow while they are read."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,20 @@ def test_a_curve_grows_with_its_file_and_a_torn_line_waits(tmp_path: Path) -> No
     assert curve.points == [(10, 4.0), (20, 3.0), (30, 2.0)]
     assert curve.after(10) == [(20, 3.0), (30, 2.0)]
     assert curve.generation == 1
+
+
+def test_news_wait_for_whoever_reads_the_file(tmp_path: Path) -> None:
+    file, curve = tmp_path / "metrics.jsonl", Curve()
+    write_metrics(file, (10, 4.0))
+    curve.update(file)
+    with ThreadPoolExecutor() as pool:
+        with curve._lock:
+            curve._sequences.append(20)
+            news = pool.submit(curve.news, 0)
+            with pytest.raises(TimeoutError):
+                news.result(timeout=0.05)
+            curve._bits.append(3.0)
+        assert news.result()["points"] == [(10, 4.0), (20, 3.0)]
 
 
 def test_a_file_that_was_replaced_is_a_new_curve(tmp_path: Path) -> None:

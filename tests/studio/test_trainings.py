@@ -17,7 +17,7 @@ from tests.studio.conftest import HOST, write_metrics
 
 from ntm.runs import Run, RunError
 from ntm.studio.server import create_app
-from ntm.studio.trainings import Order
+from ntm.studio.trainings import Order, Trainings
 
 PATIENCE = 300
 
@@ -86,6 +86,17 @@ def test_a_run_that_cannot_be_had_says_why(tmp_path: Path) -> None:
         (tmp_path / "file").unlink()
         assert client.post("/api/runs/lost/resume", json={}).status_code == 200
         until((tmp_path / "file" / "lost" / "config.json").exists)
+
+
+def test_a_run_that_is_deleted_while_it_is_listed_has_nothing_to_say(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    trainings = Trainings(most=1)
+    trainings.start("lost", Order("copy", "ntm-ff", 1, 100), tmp_path / "file" / "lost")
+    ((_, listed),) = trainings.started()
+    listed.process.wait()
+    assert "is not a folder" in str(listed.failure)
+    trainings.forget("lost")
+    assert listed.failure is None
 
 
 def test_a_run_that_never_began_can_be_taken_off_the_list(tmp_path: Path) -> None:

@@ -51,7 +51,8 @@ class Curve:
     @property
     def last(self) -> tuple[int, float | None]:
         """Where the curve ends."""
-        return (self._sequences[-1], self._bits[-1]) if self._bits else (0, None)
+        sequences, bits = self._sequences[-1:], self._bits[-1:]
+        return (sequences[0], bits[0]) if bits else (0, None)
 
     def update(self, path: Path) -> None:
         """Read what was added since; a last line that is not whole yet is left for later."""
@@ -75,8 +76,9 @@ class Curve:
         return thinned([point for point in self.points if point[0] > sequences], sequences, most)
 
     def news(self, sequences: int, most: int = _MOST_POINTS) -> dict[str, Any]:
-        """The same as an answer to the page."""
-        return {"points": self.after(sequences, most), "generation": self.generation}
+        """The same as an answer to the page, while no other thread reads the file."""
+        with self._lock:
+            return {"points": self.after(sequences, most), "generation": self.generation}
 
     def _add(self, line: bytes) -> None:
         """Add the point of a line of metrics; a line that has none, or goes back, adds nothing."""

@@ -61,9 +61,10 @@ class Runs:
 
     def curves(self, after: Mapping[str, int]) -> dict[str, dict[str, Any]]:
         """The points of several curves, each beyond a number of sequences, as last listed."""
-        known = self._curves.keys() & after.keys()
+        curves = self._curves.copy()  # other requests add to it and take from it
+        known = curves.keys() & after.keys()
         most = max(50, min(2000, _POINTS_TOGETHER // max(1, len(known))))
-        return {name: self._curves[name].news(after[name], most) for name in sorted(known)}
+        return {name: curves[name].news(after[name], most) for name in sorted(known)}
 
     def start(self, order: Order, name: str | None = None) -> str:
         """Begin a run; returns its name."""

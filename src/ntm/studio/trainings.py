@@ -88,7 +88,10 @@ class Training:
         """Why it ended, if it neither finished nor was stopped."""
         if self.running or self.stopping or self.process.returncode in _PEACEFUL:
             return None
-        said = os.pread(self.complaints.fileno(), 100_000, 0).decode(errors="replace")
+        try:
+            said = os.pread(self.complaints.fileno(), 100_000, 0).decode(errors="replace")
+        except ValueError:  # closed: another request has just deleted the run, or begun it again
+            return None
         lines = said.strip().splitlines()
         ending = f"It ended with the exit code {self.process.returncode}."
         return lines[-1].removeprefix("ntm: ") if lines else ending
