@@ -154,6 +154,11 @@ def test_a_task_of_yours_gets_axes_that_hold_its_curves() -> None:
     (ax,) = figure.axes
     assert ax.get_title("left") == "Reverse learning curves"
     assert ax.get_xlim() == (0, 10)
-    assert ax.get_ylim()[1] == 55
+    assert ax.get_ylim()[1] == pytest.approx(55)
     words = [text.get_text() for text in figure.legends[0].get_texts()]
     assert words == ["NTM, feedforward controller: one run"]
+
+
+def test_costs_below_a_bit_get_axes_that_hold_them() -> None:
+    (ax,) = figures.learning_curves("parity", {"ntm-ff": [CostCurve(X, 0.5 / X)]}).axes
+    assert ax.get_ylim()[1] == pytest.approx(0.55)

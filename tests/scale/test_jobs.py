@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from tests.scale.runs import small_jobs
 
-from ntm.runs import FolderError
+from ntm.runs import FolderError, Run
+from ntm.runs.facts import validated
 from ntm.scale import Job, execute
 from ntm.scale.jobs import Board
 from ntm.training import train
@@ -51,6 +52,14 @@ def test_a_run_whose_trials_ended_early_is_finished(tmp_path: Path) -> None:
     (outcome,) = execute([job])
     assert contents(tmp_path) == before
     assert (outcome.state, outcome.sequences) == ("finished", 500)
+
+
+def test_the_best_cost_is_that_of_the_best_weights(tmp_path: Path) -> None:
+    trials = {"starts": "4", "trial_sequences": "250", "report_every": "10", "validate_every": "10"}
+    (job,) = small_jobs(tmp_path)
+    job = Job(job.settings.with_text({f"training.{k}": v for k, v in trials.items()}), job.folder)
+    (first,), (again,) = execute([job]), execute([job])
+    assert again.best_bits == first.best_bits == validated(Run(job.folder).facts("best"))
 
 
 def test_a_run_that_was_solved_is_finished(tmp_path: Path) -> None:

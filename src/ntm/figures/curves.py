@@ -85,7 +85,7 @@ def costs_along(task: str, curves: Curves, trained: int) -> Figure:
     return figure
 
 
-def _frame(axes: Sequence[Axes], title: str, bits: tuple[int, int]) -> None:
+def _frame(axes: Sequence[Axes], title: str, bits: tuple[float, float]) -> None:
     """The axis of costs, and the title; a line at zero stays clear of the frame."""
     margin = 0.02 * (bits[1] - bits[0])
     for ax in axes:
@@ -95,8 +95,8 @@ def _frame(axes: Sequence[Axes], title: str, bits: tuple[int, int]) -> None:
     axes[0].set_title(title, loc="left", fontweight="bold")
 
 
-def _highest(curves: Curves) -> int:
-    return int(1.1 * max(np.nanmax(run.bits) for runs in curves.values() for run in runs))
+def _highest(curves: Curves) -> float:
+    return float(1.1 * max(np.nanmax(run.bits) for runs in curves.values() for run in runs))
 
 
 def _draw_paper(ax: Axes, curves: Mapping[str, CostCurve], marker: str = "") -> None:

@@ -18,7 +18,7 @@ from ntm.paper.experiment import TRAINED_RANGE, Case
 from ntm.paper.published import CostCurve
 from ntm.pretrained.runs import open_runs
 from ntm.runs import Run, RunError, block_generator, read_metrics
-from ntm.runs.facts import lowest_validated
+from ntm.runs.facts import validated
 from ntm.runs.metrics import chosen_start
 from ntm.tasks import Task
 
@@ -136,8 +136,8 @@ def _learning_curve(run: Run) -> CostCurve:
 
 
 def _lowest_cost(run: Run) -> float:
-    lines = read_metrics(run.metrics)
-    lowest = lowest_validated(lines)
+    lowest = validated(run.facts("best"))
+    lines = read_metrics(run.metrics) if lowest is None else []
     return min((line["bits"] for line in lines), default=inf) if lowest is None else lowest
 
 

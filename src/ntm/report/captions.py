@@ -24,7 +24,7 @@ def best_record(records: Records, models: Sequence[str]) -> Record | None:
     """The run that figures show: the lowest validation cost of the first model that has a run."""
     for model in models:
         if some := [record for record in records if record.model == model]:
-            return min(some, key=lambda record: record.validation_bits)
+            return min(some, key=lambda record: record.deciding_bits)
     return None
 
 

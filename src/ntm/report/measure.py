@@ -66,7 +66,7 @@ def evaluate_run(run: Run, effort: Effort, note: Callable[[str], None]) -> Json:
                     for axes in cases(run)
                 ]
             }
-        known = {k: facts[k] for k in ("sequences", "validation_bits") if k in facts}
+        known = {k: facts[k] for k in ("sequences", "validation_bits", "beyond_bits") if k in facts}
         answer[weights] = known | measured[trained]
     if not answer:
         raise RunError(f"{run.path} has no weights yet; train it longer.")

@@ -20,6 +20,7 @@ from ntm.common.files import write_atomically
 from ntm.paper.experiment import Case
 from ntm.report.measure import WEIGHTS, Json
 from ntm.runs import Run, RunError, Settings, read_metrics
+from ntm.runs.facts import validated
 from ntm.runs.metrics import chosen_start, merged
 from ntm.trace import Array
 
@@ -85,8 +86,14 @@ class Record:
 
     @property
     def validation_bits(self) -> float:
-        """The validation cost that chose its best weights; infinite if none was measured."""
+        """The validation cost of its best weights; infinite if none was measured."""
         return float(self._weights("best").get("validation_bits", np.inf))
+
+    @property
+    def deciding_bits(self) -> float:
+        """The cost that chose its best weights, beyond the range included; infinite if none did."""
+        bits = validated(self._weights("best"))
+        return np.inf if bits is None else bits
 
     def at(self, axes: Case, weights: str = "best") -> Json:
         """The evaluation at a case of its task."""

@@ -1,6 +1,6 @@
 """Facts about a run as one JSON object: a line of metrics, or what is known about weights."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Any
 
 from ntm.common.fields import check_value
@@ -32,8 +32,3 @@ def validated(facts: Facts) -> float | None:
     if "validation_bits" not in facts:
         return None
     return float(facts["validation_bits"] + facts.get("beyond_bits", 0.0))
-
-
-def lowest_validated(lines: Iterable[Facts]) -> float | None:
-    """The lowest of these costs; None if there is none."""
-    return min((bits for bits in map(validated, lines) if bits is not None), default=None)

@@ -25,6 +25,7 @@ from ntm.common.registry import source_of
 from ntm.models.family import Model
 from ntm.runs.building import build_here, full_size
 from ntm.runs.errors import FolderError, RunError
+from ntm.runs.facts import Facts
 from ntm.runs.formats import FORMAT, READABLE
 from ntm.runs.settings import SECTIONS, Settings
 from ntm.runs.weights import read_facts, read_weights, require_fitting
@@ -72,6 +73,16 @@ class Run:
     def weights_file(self, weights: Weights) -> Path:
         """Where the best or the latest weights are."""
         return self.path / ("best.safetensors" if weights == "best" else "model.safetensors")
+
+    def facts(self, weights: Weights) -> Facts:
+        """What is known about the best or the latest weights; empty before there are any."""
+        file = self.weights_file(weights)
+        if not file.exists():
+            return {}
+        try:
+            return read_facts(file)
+        except ValueError as error:
+            raise RunError(f"{file} does not hold the weights of a run: {error}") from error
 
     def save_weights(self, weights: Weights, model: Model, facts: Mapping[str, Any]) -> None:
         """Write the weights, with a few facts about them in the file's metadata.
@@ -123,8 +134,10 @@ def locked(path: str | Path) -> Iterator[None]:
     with (path / ".lock").open("wb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BlockingIOError as error:
             raise RunError(f"{path} is being trained by another process.") from error
+        except OSError:
+            pass  # a file system without locks, as some in networks are
         remove_leftovers(path)
         yield
 
@@ -203,7 +216,8 @@ def _read_settings(file: Path) -> Settings:
         known = " and ".join(map(str, READABLE))
         raise RunError(f"{file} has the format {data['format']!r}; this version reads {known}.")
     try:
-        return Settings.from_json({name: data[name] for name in SECTIONS if name in data})
+        sections = {name: data[name] for name in SECTIONS if name in data}
+        return Settings.from_json(sections, data["format"])
     except (TypeError, ValueError) as error:
         raise RunError(f"{file} cannot be used: {str(error).rstrip('.')}.") from error
 

@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from ntm.runs import FolderError, Run, RunError, Settings, read_metrics
-from ntm.runs.facts import lowest_validated
+from ntm.runs import FolderError, Run, Settings, read_metrics
+from ntm.runs.facts import validated
 from ntm.runs.folder import open_run
-from ntm.runs.weights import read_facts
 from ntm.training.progress import Status
 
 State = Literal["waiting", "running", "finished", "failed", "interrupted"]
@@ -37,6 +36,8 @@ Facts = Mapping[str, Any]
 
 RESULTS = ("sequences", "bits", "best_bits", "seconds")
 """What a run reports at its end; fields of `Standing` and of `ntm.training.Result`."""
+RETRIES = 3
+"""How often a job begins again whose worker was killed."""
 INTERRUPTED: Facts = {"state": "interrupted", "reason": "Interrupted."}
 
 
@@ -134,7 +135,7 @@ class Board:
         if not Run.exists(job.folder):
             return
         run = open_run(job.folder, job.settings, resume=True)
-        facts = _newest_weights(run)
+        facts = run.facts("latest")
         trained = int(facts.get("sequences", 0))
         if trained > job.sequences:
             raise FolderError(
@@ -147,7 +148,7 @@ class Board:
         wanted = job.settings.training.sequences
         finished = facts.get("of_this_start", 0) >= wanted or trained == job.sequences
         if finished or _is_solved(job.settings, trained, lines):
-            best, seconds = lowest_validated(lines), last.get("seconds", 0.0)
+            best, seconds = validated(run.facts("best")), last.get("seconds", 0.0)
             self._change(number, state="finished", best_bits=best, seconds=seconds)
 
 
@@ -159,17 +160,6 @@ def require_own_folders(jobs: Iterable[Job]) -> None:
         if folder in seen:
             raise ValueError(f"Two jobs have the folder {job.folder}; give each its own.")
         seen.add(folder)
-
-
-def _newest_weights(run: Run) -> Facts:
-    """What is known about the newest weights of a run; empty before there are any."""
-    file = run.weights_file("latest")
-    if not file.exists():
-        return {}
-    try:
-        return read_facts(file)
-    except ValueError as error:
-        raise RunError(f"{file} does not hold the weights of a run: {error}") from error
 
 
 def _is_solved(settings: Settings, trained: int, lines: Sequence[dict[str, Any]]) -> bool:

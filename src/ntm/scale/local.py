@@ -12,11 +12,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Self
 
-from ntm.scale.jobs import INTERRUPTED, Board, Facts, Job, failure
+from ntm.scale.jobs import INTERRUPTED, RETRIES, Board, Facts, Job, failure
 from ntm.scale.worker import request_for, tell
 from ntm.training.progress import Status
-
-RETRIES = 3
 
 
 class LocalExecutor:

@@ -20,12 +20,11 @@ from typing import Any, NamedTuple, Self
 
 from ntm.common.text import first_line
 from ntm.runs import RunError
-from ntm.scale.jobs import INTERRUPTED, Board, Facts, failure
+from ntm.scale.jobs import INTERRUPTED, RETRIES, Board, Facts, failure
 from ntm.scale.parcels import Parcel, newest_record, pack, unpack
 from ntm.scale.worker import request_for, train_request
 from ntm.training.progress import Progress, Status
 
-RETRIES = 3
 _REPORTS = 500  # per second from all tasks together: what one Python process can easily answer
 
 
