@@ -307,6 +307,36 @@ def test_resuming_another_task_is_refused(
     assert "training.seed is 3" in capsys.readouterr().err
 
 
+def test_resuming_another_model_is_refused(
+    trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for task in ([], ["copy"]):
+        resuming = ["train", *task, "--run", str(trained), "--resume", "--model", "ntm-ff"]
+        assert main(resuming) == 2
+        assert f"The model of {trained} is lstm, not ntm-ff" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["eval", "copy-ff", "--memory-locations", "100000000000000"],
+        ["eval", "copy-ff", "--length", "10000000000000"],
+        ["train", "copy", "--batch-size", "1000000000000"],
+        ["train", "copy", "--set", "training.validation_sequences=10000000000000"],
+        ["train", "copy", "--set", f"task.max_length={2**62}"],
+    ],
+)
+def test_what_no_memory_holds_is_refused_in_a_sentence(
+    arguments: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 1
+    assert "This machine has too little memory for that" in capsys.readouterr().err
+
+
 def test_a_reader_may_leave_a_pipe_early() -> None:
     done = subprocess.run(
         f"{sys.executable} -m ntm train copy --settings | head -n 1",

@@ -41,7 +41,14 @@ def _exit_code(error: Exception) -> int | None:
 
     if isinstance(error, FolderError):
         return WRONG_CALL
-    return FAILED if isinstance(error, RunError | OSError) else None
+    explained = isinstance(error, RunError | OSError) or _lacks_memory(error)
+    return FAILED if explained else None
+
+
+def _lacks_memory(error: Exception) -> bool:
+    """Whether a tensor is too large for this machine, or for any."""
+    told = ("can't allocate memory", "Storage size calculation overflowed")
+    return isinstance(error, MemoryError) or any(text in str(error) for text in told)
 
 
 def _sentence(error: Exception) -> str:
@@ -51,4 +58,6 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename and error.strerror:
         named = error.filename
         return f"{os.fsdecode(named) if isinstance(named, bytes) else named}: {error.strerror}."
+    if _lacks_memory(error):
+        return f"This machine has too little memory for that; choose smaller sizes ({error})."
     return str(error)

@@ -34,6 +34,10 @@ WRONG_CALLS: dict[str, tuple[Arguments, str]] = {
     "value": (["train", "copy", "--set", "task.bits=x"], "task.bits must be an integer"),
     "no value": (["train", "copy", "--set", "task.bits"], "SECTION.KEY=VALUE"),
     "bounds": (["train", "copy", "--seed", "-1"], "at least 0"),
+    "too large": (
+        ["train", "copy", "--set", f"task.max_length={10**30}"],
+        "an integer of at least 1 that fits into 64 bits",
+    ),
     "engine": (["train", "copy", "--engine", "warp"], "'auto' or 'native' or 'reference'"),
     "network": (["eval", "copy-f"], "did you mean 'copy-ff'"),
     "nothing near": (["eval", "zzz"], "called 'zzz'. Known: "),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ntm.models.lstm import LSTMBaseline
-from ntm.runs import checkpoints
+from ntm.runs import RunError, checkpoints
 from ntm.runs.checkpoints import CheckpointError, load_newest, save
 from ntm.training import GravesRMSprop
 
@@ -88,7 +88,7 @@ DAMAGES = {
     flip_a_bit_of_the_tensors: "checksum",
     truncate_record: "is torn",
     change_a_value: "checksum",
-    change_the_format: "has the format 2; this version reads 1",
+    change_the_format: "checksum",
     put_foreign_json: "is not a checkpoint",
     put_binary: "is torn",
 }
@@ -114,6 +114,19 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before(
         for n in names(tmp_path)
         if n.endswith(".json")
     ] == [2, 9]
+
+
+def test_a_checkpoint_of_a_later_version_is_refused_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_three(tmp_path)
+    with monkeypatch.context() as later:
+        later.setattr(checkpoints, "FORMAT", 2)
+        save(tmp_path, {}, {"sequences": 4})
+    before = names(tmp_path)
+    with pytest.raises(RunError, match=r"has the format 2; this version reads 1\. Resume"):
+        load_newest(tmp_path)
+    assert names(tmp_path) == before
 
 
 def test_damage_everywhere_is_explained(tmp_path: Path) -> None:

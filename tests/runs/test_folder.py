@@ -1,3 +1,4 @@
+import errno
 import json
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from ntm.cli import main
 from ntm.runs import FolderError, Run, RunError, Settings, build_model
 
 Small = Callable[..., Settings]
@@ -140,3 +142,24 @@ def test_weights_are_compared_with_a_network_without_the_compiler_of_torch(
         [sys.executable, "-c", script], check=True, capture_output=True, text=True
     )
     assert done.stdout == "False\n"
+
+
+def test_a_file_system_without_locks_is_trained_on_all_the_same(
+    small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fcntl
+
+    def unsupported(*_: object) -> None:
+        raise OSError(errno.ENOTSUP, "Operation not supported")
+
+    monkeypatch.setattr(fcntl, "flock", unsupported)
+    with Run.create(tmp_path, small()).locked():
+        pass
+
+
+def test_a_file_in_place_of_a_folder_is_called_that(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    assert main(["trace", "copy-ff", "--save", str(tmp_path / "file" / "x.npz")]) == 2
+    assert f"{tmp_path / 'file' / 'x.npz'} is not a folder" in capsys.readouterr().err

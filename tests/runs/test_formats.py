@@ -1,6 +1,7 @@
 """What earlier versions wrote is still read; `formats/` keeps one of each as it was written."""
 
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,10 @@ import torch
 from safetensors.torch import load_file
 
 from ntm import NTM, pretrained
+from ntm.common.fields import Checked
 from ntm.config import Initialisation
+from ntm.models import MODELS, Family, register
+from ntm.paper import settings_for
 from ntm.runs import Run, Settings, read_metrics
 from ntm.training import train
 
@@ -54,3 +58,24 @@ def test_a_network_of_format_1_loads() -> None:
     net = NTM.from_config(facts.settings.model, facts.settings.initialisation)
     net.load_state_dict(load_file(file))
     assert net.initialisation.start_memory == "random"
+
+
+def test_settings_of_the_present_format_are_left_as_they_are() -> None:
+    @dataclass(frozen=True)
+    class Sizes(Checked):
+        input_size: int = 1
+        output_size: int = 1
+        head_gain: float = 2.0  # format 1 had a setting of this name in another place
+
+    class Ours(Family):
+        config = Sizes
+
+        def build(self, config: Sizes, initialisation: object, engine: str) -> NTM:
+            raise NotImplementedError
+
+    register(Ours("ours", "Ours", "#123456"))
+    try:
+        settings = Settings(settings_for("copy").task, Sizes(9, 8, 3.0))
+        assert Settings.from_json(settings.to_json()) == settings
+    finally:
+        del MODELS["ours"]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ntm.commands.base import add_json, print_table, reading_arguments
+from ntm.commands.base import add_json, print_table, reading_arguments, require_at_least_one
 
 if TYPE_CHECKING:
     from ntm.scale.jobs import Job, Outcome
@@ -36,13 +36,14 @@ def run(options: argparse.Namespace) -> int:
     """Run or resume the sweep; 0 if every run finished, 1 if one failed."""
     from ntm.scale.grid import read_grid
 
-    with reading_arguments():  # nothing has begun
+    require_at_least_one(workers=options.workers)
+    with reading_arguments():
         folder = options.out or Path("runs") / options.file.stem
         jobs = read_grid(options.file, folder)
         if options.list:
             _print_jobs(jobs, options.json)
             return 0
-        outcomes = _execute(jobs, options)
+    outcomes = _execute(jobs, options)
     _print_outcomes(outcomes, options.json)
     states = {outcome.state for outcome in outcomes}
     if "interrupted" in states:

@@ -40,7 +40,9 @@ def run(options: argparse.Namespace) -> int:
     if options.save:
         trace.save(options.save)
     if options.html:
-        show(trace).save(options.html)
+        with reading_arguments():  # a saved trace may have nothing to show
+            page = show(trace)
+        page.save(options.html)
     for file in filter(None, (options.save, options.html)):
         print(f"{trace.about.get('title', 'trace')}: {file}, {file.stat().st_size / 1e6:.1f} MB")
     return 0

@@ -62,22 +62,31 @@ def requested(options: argparse.Namespace) -> tuple["Settings", Path]:
     from ntm.paper import paper_settings, settings_for
     from ntm.runs import Run, run_name
 
-    typed = _typed_settings(options)
+    typed, folder = _typed_settings(options), options.run
     if options.task is None:
-        if not (options.resume and options.run):
+        if not (options.resume and folder):
             known = ", ".join(task_names())
             raise ValueError(f"Name a task: {known}; or resume a run: --run DIR --resume.")
-        return Run(options.run).settings.with_text(typed), options.run
+        return _stored(options, folder).with_text(typed), folder
     preset = paper_settings if options.paper else settings_for
     settings = preset(options.task, options.model or model_names()[0]).with_text(typed)
-    folder = options.run or Path("runs") / run_name(settings)
+    folder = folder or Path("runs") / run_name(settings)
     if options.resume and Run.exists(folder):
-        stored = Run(folder).settings
+        stored = _stored(options, folder)
         _require_same("task", settings.task.name, stored.task.name, folder)
-        if options.model is not None:
-            _require_same("model", settings.model_name, stored.model_name, folder)
         settings = stored.with_text(typed)
     return settings, folder
+
+
+def _stored(options: argparse.Namespace, folder: Path) -> "Settings":
+    """The settings of a run that is resumed, of the model that was named, if one was."""
+    from ntm.models import family
+    from ntm.runs import Run
+
+    settings = Run(folder).settings
+    if options.model is not None:
+        _require_same("model", family(options.model).name, settings.model_name, folder)
+    return settings
 
 
 def _require_same(name: str, given: str, stored: str, folder: Path) -> None:

@@ -19,6 +19,7 @@ from ntm.common.text import unknown
 
 Rules = Mapping[str, Any]
 _NOTHING: Rules = {}
+_LARGEST = 2**63 - 1  # what a tensor can hold
 _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _KINDS = {int: "an integer", float: "a finite number", bool: "true or false", str: "a word"}
 
@@ -63,7 +64,8 @@ class Checked:
 def check_value(name: str, value: object, kind: Any, rules: Rules = _NOTHING) -> None:
     """Refuse a value that is not of its kind, or breaks its bounds, in a sentence."""
     if not any(_fits(value, option, rules) for option in _options(kind)):
-        raise ValueError(f"{name} must be {described(kind, rules)}, got {value!r}.")
+        small = " that fits into 64 bits" if type(value) is int and abs(value) > _LARGEST else ""
+        raise ValueError(f"{name} must be {described(kind, rules)}{small}, got {value!r}.")
 
 
 def check_order(low_name: str, low: int, high_name: str, high: int) -> None:
@@ -127,7 +129,7 @@ def _fits(value: Any, kind: Any, rules: Rules) -> bool:
         # bool is a subclass of int, and an int serves as a float: compare the types themselves.
         return type(value) in {int, float} and _within(value, rules)
     if kind is int:
-        return type(value) is int and _within(value, rules)
+        return type(value) is int and abs(value) <= _LARGEST and _within(value, rules)
     if kind is types.NoneType:
         return value is None
     return kind not in _KINDS or (type(value) is kind and value in _choices(rules, value))

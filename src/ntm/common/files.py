@@ -2,6 +2,7 @@
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,8 @@ def write_atomically(path: Path, content: bytes) -> None:
     except OSError as error:  # on a full disk the error would not name the file
         raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # it would hide the error above
+            temporary.unlink(missing_ok=True)
 
 
 def sync_folder(folder: Path) -> None:

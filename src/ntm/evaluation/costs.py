@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -61,7 +62,7 @@ def evaluate(
     best = torch.cat(optimal).double().mean().item() if optimal else None
     return Evaluation(
         mean_bits=mean,
-        median_bits=all_bits.quantile(0.5).item(),
+        median_bits=float(np.median(all_bits.numpy())),
         perfect=(torch.cat(wrong) == 0).double().mean().item(),
         sequences=sequences,
         optimal_bits=best,

@@ -25,6 +25,7 @@ from ntm.models import Model
 from ntm.pretrained.card import SEED, SEQUENCES, Ability, measure
 from ntm.runs import Run, RunError, Settings
 from ntm.runs.facts import validated
+from ntm.runs.formats import FORMAT
 
 FOLDER = Path(__file__).parent
 
@@ -104,7 +105,7 @@ def read_facts(file: Path) -> Facts:
     """Settings and costs from a file that `publish` wrote."""
     with safe_open(file, framework="pt") as opened:
         values = json.loads(opened.metadata()["ntm"])
-    values["settings"] = Settings.from_json(values["settings"])
+    values["settings"] = Settings.from_json(values["settings"], values.get("format", 1))
     values["abilities"] = tuple(Ability(**some) for some in values.get("abilities", ()))
     return Facts(**{name: values[name] for name in Facts._fields})
 
@@ -144,6 +145,7 @@ def measure_again(name: str, folder: Path = FOLDER) -> Path:
 
 
 def _write(net: Model, settings: Settings, values: dict[str, Any], folder: Path) -> Path:
+    values["format"] = FORMAT
     values["abilities"] = [ability._asdict() for ability in measure(net, settings.task)]
     content = safetensors.save(net.state_dict(), metadata={"ntm": json.dumps(values)})
     file = folder / f"{name_of(settings)}.safetensors"

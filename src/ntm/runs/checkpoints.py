@@ -90,12 +90,13 @@ def _load(folder: Path, number: int) -> Checkpoint:
     whole = isinstance(record, dict) and {"format", "values", "sha256"} <= record.keys()
     if not whole or not isinstance(record["values"], dict):
         raise CheckpointError(f"{path} is not a checkpoint of this program.")
-    if record["format"] != FORMAT:
-        raise CheckpointError(
-            f"{path} has the format {record['format']!r}; this version reads {FORMAT}."
-        )
     if record.pop("sha256") != _digest(record, content):
         raise CheckpointError(f"{path} and its tensors do not match their checksum.")
+    if record["format"] != FORMAT:  # it is whole, and not to be removed
+        raise RunError(
+            f"{path} has the format {record['format']!r}; this version reads {FORMAT}. Resume the "
+            f"run with the version that wrote it."
+        )
     try:
         return Checkpoint(safetensors.load(content), record["values"])
     except SafetensorError as error:

@@ -17,7 +17,7 @@ from ntm.common.fields import Checked, check_value, named_field, parsed, setting
 from ntm.common.registry import source_of
 from ntm.common.text import nearest, unknown
 from ntm.models.family import Family, ModelConfig, family, family_of
-from ntm.runs.formats import modernised
+from ntm.runs.formats import FORMAT, modernised
 from ntm.tasks import TASKS, Task
 
 SECTIONS = ("task", "model", "initialisation", "optimiser", "training")
@@ -257,15 +257,20 @@ class Settings:
         return {name: heads.get(name, {}) | asdict(getattr(self, name)) for name in SECTIONS}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Settings":
-        """What `to_json` gave, or an error that names the key that is wrong."""
+    def from_json(cls, data: Mapping[str, Any], format: int = FORMAT) -> "Settings":  # noqa: A002
+        """What `to_json` gave, or an error that names the key that is wrong.
+
+        format: that of the file it was read from.
+        """
         for key in data:
             _require_section(key)
             if not isinstance(data[key], Mapping):
                 raise ValueError(
                     f"The section {key} must have settings by name, got {data[key]!r}."
                 )
-        sections = modernised({name: dict(data.get(name, {})) for name in SECTIONS})
+        sections = {name: dict(data.get(name, {})) for name in SECTIONS}
+        if format == 1:
+            sections = modernised(sections)
         task = TASKS.find(*_taken(sections["task"]))
         kind = family(*_taken(sections["model"]))
         owners = {
