@@ -189,9 +189,7 @@ def test_a_config_that_is_not_ours_is_refused(tmp_path: Path, name: str) -> None
     make_net().save_pretrained(tmp_path)
     text = ODD_TEXTS[name].encode("utf-8", "surrogateescape")
     (tmp_path / "config.json").write_bytes(text)
-    with pytest.raises(
-        ValueError, match=r"config\.json is not (JSON, or it is torn|in the format)"
-    ):
+    with pytest.raises(ValueError, match=r"config\.json is (torn: it is|not in the format)"):
         NTM.from_pretrained(tmp_path)
 
 

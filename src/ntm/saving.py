@@ -19,7 +19,7 @@ from torch import Tensor
 
 from ntm import checks
 from ntm.common.fields import check_value
-from ntm.common.files import write_atomically
+from ntm.common.files import parse_json, write_atomically
 from ntm.config import Initialisation, NTMConfig
 from ntm.layer import NTM
 from ntm.runs.weights import read_weights, require_fitting, shapes_of
@@ -111,9 +111,9 @@ def _read_json(folder: Path) -> dict[str, Any]:
             f"network (ntm.pretrained.names())."
         )
     try:
-        values = json.loads(file.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{file} is not JSON, or it is torn: {error}.") from error
+        values = parse_json(file.read_bytes(), strict=True)
+    except ValueError as error:
+        raise ValueError(f"{file} is torn: it is {error}.") from error
     if not isinstance(values, dict) or values.get("format") != FORMAT:
         raise ValueError(
             f"{file} is not in the format {FORMAT!r} that net.save_pretrained writes. A run's "
@@ -122,10 +122,6 @@ def _read_json(folder: Path) -> dict[str, Any]:
     if values.keys() != _KEYS:
         raise ValueError(f"{file} must have the keys {_listed(_KEYS)}; got {_listed(values)}.")
     return values
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON number")
 
 
 @contextmanager

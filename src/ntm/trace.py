@@ -16,7 +16,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from ntm.common.files import require_short_header, write_atomically
+from ntm.common.files import parse_json, require_short_header, write_atomically
 
 Array = NDArray[np.floating[Any]]
 
@@ -167,7 +167,7 @@ def _read_npz(path: str | Path, at_most: int) -> tuple[dict[str, Any], dict[str,
     _require_size(sum(size for name, size in sizes if name == "about.npy"), _MOST_FACTS)
     with np.load(path, allow_pickle=False) as file:
         arrays = dict(file)
-    about = json.loads(str(arrays.pop("about", "{}")), parse_constant=_refuse)
+    about = parse_json(str(arrays.pop("about", "{}")), strict=True)
     return arrays, dict(about)
 
 
@@ -199,10 +199,6 @@ def _size(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
         if file.tell() + dtype.itemsize * math.prod(shape) != member.file_size:
             raise ValueError(f"{member.filename} has another size than its shape")
     return member.file_size
-
-
-def _refuse(word: str) -> None:
-    raise ValueError(f"JSON has no number {word}")
 
 
 def _read_safetensors(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:

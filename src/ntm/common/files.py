@@ -10,14 +10,21 @@ from typing import Any
 _LONGEST_HEADER = 2_000_000
 
 
-def parse_json(text: str | bytes) -> Any:
-    """The value of a JSON text; a ValueError says what is wrong with it."""
+def parse_json(text: str | bytes, *, strict: bool = False) -> Any:
+    """The value of a JSON text; a ValueError says what is wrong with it.
+
+    strict: without NaN and Infinity, which Python reads and JSON does not have.
+    """
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=_refuse_constant if strict else None)
     except ValueError as error:
         raise ValueError(f"not JSON: {error}") from error
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
+
+
+def _refuse_constant(word: str) -> None:
+    raise ValueError(f"JSON has no number {word}")
 
 
 def require_short_header(file: str | Path) -> None:

@@ -91,11 +91,12 @@ def runs_table(experiment: Experiment, groups: Sequence[SeedGroup]) -> Table:
         "latest weights", *map(case_name, beyond),
     )  # fmt: skip
     rows = [_run_row(record, beyond) for group in groups for record in group.records]
-    note = "Validation: the cost that chose the best weights, in bits per sequence." + (
-        " Beyond the trained range: bits (share without a wrong bit), best weights."
-        if beyond
-        else ""
-    )
+    settings = (record.settings for group in groups for record in group.records)
+    added = any(chosen.training.validate_beyond for chosen in settings)
+    also = ", in runs with training.validate_beyond together with the cost there" if added else ""
+    note = f"Validation: bits per sequence; this cost chose the best weights{also}."
+    if beyond:
+        note += " Beyond the trained range: bits (share without a wrong bit), best weights."
     return Table("", header, rows, note=note)
 
 
