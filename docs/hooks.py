@@ -27,6 +27,8 @@ PUBLIC = (
     *("ntm", "ntm.pretrained", "ntm.engine", "ntm.models", "ntm.tasks", "ntm.runs", "ntm.training"),
     *("ntm.evaluation", "ntm.figures", "ntm.paper", "ntm.studio", "ntm.scale"),
 )
+# No lists of pages and headings at the sides: the commands' comments and the edition need the room.
+WIDE = "---\nhide: [navigation, toc]\n---\n"
 BROWSER_EDITION = "try"
 FRAME = f"""
 <iframe src="{BROWSER_EDITION}/index.html" title="A Neural Turing Machine in this page"
@@ -71,7 +73,7 @@ def first_page() -> str:
     """README.md, with the browser edition after its first paragraph."""
     readme = (ROOT / "README.md").read_text()
     start, heading, rest = readme.partition("\n## ")
-    return start + (FRAME if has_browser_edition() else "") + heading + rest
+    return WIDE + start + (FRAME if has_browser_edition() else "") + heading + rest
 
 
 def has_browser_edition() -> bool:
