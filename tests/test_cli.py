@@ -270,6 +270,15 @@ def test_an_evaluation_that_makes_no_sense_is_refused(
     assert message in errors
 
 
+def test_an_axis_is_given_by_any_name(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answers = []
+    for option in (["--length", "2"], ["--at", "length=2"]):
+        assert main(["eval", str(trained), *option, "--json"]) == 0
+        answers.append(json.loads(capsys.readouterr().out))
+    assert answers[0] == answers[1]
+    assert answers[0]["length"] == 2
+
+
 def test_the_weights_can_be_chosen(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for option, weights in ((None, "best"), ("--best", "best"), ("--latest", "latest")):
         arguments = ["eval", str(trained), "--sequences", "5", "--json"]

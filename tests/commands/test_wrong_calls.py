@@ -38,6 +38,8 @@ WRONG_CALLS: dict[str, tuple[Arguments, str]] = {
         ["train", "copy", "--set", f"task.max_length={10**30}"],
         "an integer of at least 1 that fits into 64 bits",
     ),
+    "axis": (["eval", "copy-ff", "--at", "length"], "--at takes AXIS=N, such as depth=5"),
+    "no such axis": (["eval", "copy-ff", "--at", "depth=3"], "has no axis 'depth'"),
     "engine": (["train", "copy", "--engine", "warp"], "'auto' or 'native' or 'reference'"),
     "network": (["eval", "copy-f"], "did you mean 'copy-ff'"),
     "nothing near": (["eval", "zzz"], "called 'zzz'. Known: "),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ntm.tasks import Task
 
 AXES = ("length", "repeats", "items")
+"""Those of the paper's tasks, without a look at the tasks, which import torch; --at has others."""
 
 
 class WrongCallError(Exception):
@@ -65,6 +66,9 @@ def add_axes(parser: argparse.ArgumentParser) -> None:
         text = f"the {axis}, beyond the training range if you like"
         parser.add_argument(f"--{axis}", type=int, help=text)
     parser.add_argument(
+        "--at", action="append", metavar="AXIS=N", help="another axis, of a task of yours"
+    )
+    parser.add_argument(
         "--memory-locations", type=int, metavar="N", help="enlarge the memory to N locations first"
     )
 
@@ -72,7 +76,16 @@ def add_axes(parser: argparse.ArgumentParser) -> None:
 def axes_given(options: argparse.Namespace) -> dict[str, int]:
     """The sizes that were given."""
     given = {axis: getattr(options, axis) for axis in AXES}
-    return {axis: value for axis, value in given.items() if value is not None}
+    known = {axis: value for axis, value in given.items() if value is not None}
+    return known | dict(map(_axis, options.at or ()))
+
+
+def _axis(text: str) -> tuple[str, int]:
+    axis, _, value = text.partition("=")
+    try:
+        return axis.strip(), int(value)
+    except ValueError as error:
+        raise WrongCallError(f"--at takes AXIS=N, such as depth=5; got {text!r}.") from error
 
 
 def enlarged_for(task: "Task", model: "Model", options: argparse.Namespace) -> "Model":

@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
 def _saved(options: argparse.Namespace) -> "Trace":
     from ntm.trace import Trace
 
-    for name in ("seed", *AXES, "memory_locations"):
+    for name in ("seed", *AXES, "at", "memory_locations"):
         if getattr(options, name) is not None:
             given = name.replace("_", "-")
             raise WrongCallError(f"A saved trace has its problem already; leave --{given} out.")
