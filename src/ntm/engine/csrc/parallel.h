@@ -91,14 +91,17 @@ class Worker {
     }
     given_.notify_one();
   }
-  void finish() const {
+  // A job that it has not begun is taken back: others have done all of it, and on a busy machine it may take long to
+  // come to its turn.
+  void finish(const Job* job) {
+    if (job_.compare_exchange_strong(job, nullptr)) return;
     while (job_) std::this_thread::yield();
   }
 
  private:
   // Between two steps of a training loop it stays awake: to wake one up takes as long as to start one.
   static constexpr std::chrono::microseconds kPatience{200};
-  inline static const Job kLeave;
+  inline static const Job kLeave, kBegun;
 
   void live(Index number) {
     for (const Job* job = next(); job != &kLeave; job = next()) {
@@ -106,12 +109,16 @@ class Worker {
       job_ = nullptr;
     }
   }
+  // The job that was given, unless it was taken back.
   const Job* next() {
-    const auto enough = std::chrono::steady_clock::now() + kPatience;
-    while (!job_ && std::chrono::steady_clock::now() < enough) std::this_thread::yield();
-    std::unique_lock<std::mutex> lock(mutex_);
-    given_.wait(lock, [this] { return job_ != nullptr; });
-    return job_;
+    while (true) {
+      const auto enough = std::chrono::steady_clock::now() + kPatience;
+      while (!job_ && std::chrono::steady_clock::now() < enough) std::this_thread::yield();
+      std::unique_lock<std::mutex> lock(mutex_);
+      given_.wait(lock, [this] { return job_ != nullptr; });
+      const Job* job = job_;
+      if (job && job_.compare_exchange_strong(job, &kBegun)) return job;
+    }
   }
 
   std::atomic<const Job*> job_{nullptr};
@@ -144,7 +151,7 @@ class ThreadPool {
     const Index there = std::min<Index>(wanted, workers_.size());
     for (Index i = 0; i < there; ++i) workers_[i]->give(&job);
     job(0);
-    for (Index i = 0; i < there; ++i) workers_[i]->finish();
+    for (Index i = 0; i < there; ++i) workers_[i]->finish(&job);
   }
 
  private:
@@ -160,20 +167,22 @@ class ThreadPool {
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 
-// Runs phases one after the other, each on up to `threads` threads.
-template <typename... Phases>
-void run_parallel(Index threads, Phases&... phases) {
+// Runs phases one after the other, each on up to `threads` threads, but on no more than the first has pieces: others
+// would only wait for it, and what they could save of the rest is less than a busy machine makes everybody wait.
+template <typename First, typename... Others>
+void run_parallel(Index threads, First& first, Others&... others) {
   std::exception_ptr failure;
   std::atomic<bool> failed{false};
   const Job run = [&](Index worker) {
     const FlushDenormals mode;
     try {
-      (phases.run(worker, failed), ...);
+      first.run(worker, failed);
+      (others.run(worker, failed), ...);
     } catch (...) {
       if (!failed.exchange(true)) failure = std::current_exception();
     }
   };
-  ThreadPool::mine().run(std::min(threads, std::max({phases.count...})), run);
+  ThreadPool::mine().run(std::min(threads, first.count), run);
   if (failure) std::rethrow_exception(failure);
 }
 
