@@ -448,6 +448,7 @@ def test_repr_tells_the_sizes() -> None:
     ):
         assert told in text
     assert "feedforward controller of 7" in repr(make_net())
+    assert repr(NTM(3, 2, batch_first=True)).count("batch_first=True") == 1
 
 
 # With more memory

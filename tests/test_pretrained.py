@@ -126,6 +126,9 @@ def test_the_command_shows_all_cards(capsys: pytest.CaptureFixture[str]) -> None
     of_ngrams = text.partition("ngrams-ff ")[2].partition("priority-sort")[0]
     assert of_ngrams.count(" bits above the optimum\n") == 4
     assert "wrong bit" not in of_ngrams
+    assert main(["pretrained", "copy-ff"]) == 0
+    assert "100 % of 200 without a wrong bit" in (one := capsys.readouterr().out)
+    assert "copy-lstm" not in one
     assert main(["pretrained", "--json"]) == 0
     cards = json.loads(capsys.readouterr().out)
     assert list(cards) == pretrained.names()

@@ -237,6 +237,7 @@ class NTM(nn.Module):
             f"{layers}{c.controller_size}, memory {c.memory_locations} x {c.memory_width}, "
             f"{c.read_heads} read and {c.write_heads} write heads, shifts {c.shifts} "
             f"({c.shift_mode}), {parameters:,} parameters, engine={self.engine!r}"
+            f"{', batch_first=True' if self.batch_first else ''}"
         )
 
     def __prepare_scriptable__(self) -> None:

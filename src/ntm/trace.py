@@ -125,7 +125,8 @@ class Trace:
             packed = zipfile.is_zipfile(path)
             arrays, about = _read_npz(path, at_most) if packed else _read_safetensors(path)
         except Exception as error:  # a foreign file may raise anything
-            raise ValueError(f"{path} is not a trace, or it is torn: {error}.") from error
+            reason = str(error).rstrip(".")
+            raise ValueError(f"{path} is not a trace, or it is torn: {reason}.") from error
         if about.pop("format", None) not in {FORMAT, _OLD_FORMAT} or not _fit_together(arrays):
             raise ValueError(f"{path} is not a trace in the format {FORMAT!r} of Trace.save.")
         return cls(tuple(arrays.pop("shifts").tolist()), **arrays, about=about)

@@ -366,3 +366,11 @@ def test_a_training_step_does_what_a_call_of_the_network_does(
         weights.append(torch.cat([parameter.flatten() for parameter in net.parameters()]))
     assert costs[1] == pytest.approx(costs[0], rel=1e-5)
     torch.testing.assert_close(weights[1], weights[0], rtol=1e-4, atol=1e-6)
+
+
+def test_the_warning_names_the_engine_and_the_line_of_the_caller() -> None:
+    net = network()
+    net.cell.output.register_forward_hook(lambda *_: None)
+    with pytest.warns(UserWarning, match="The reference engine, plain PyTorch, runs it") as seen:
+        nn.Sequential(net)(torch.randn(4, 3, 3))
+    assert seen[0].filename == __file__

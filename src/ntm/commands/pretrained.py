@@ -4,7 +4,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from ntm.commands.base import add_json
+from ntm.commands.base import add_json, reading_arguments
 from ntm.common.text import bits_text, percent
 
 if TYPE_CHECKING:
@@ -13,17 +13,22 @@ if TYPE_CHECKING:
 
 HELP = "The packaged networks and what each can do"
 _NOTE = """\
-Bits per sequence. The memory is as large as in training where nothing else is said:
-net.resized(256) enlarges it."""
+Bits per sequence, the mean over as many. The memory is as large as in training where
+nothing else is said: net.resized(256) enlarges it."""
 
-add_arguments = add_json
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `ntm pretrained`."""
+    parser.add_argument("nets", metavar="NET", nargs="*", help="only these (default: all)")
+    add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the card of every network."""
     from ntm import pretrained
 
-    cards = {name: pretrained.facts(name) for name in pretrained.names()}
+    with reading_arguments():
+        cards = {name: pretrained.facts(name) for name in options.nets or pretrained.names()}
     if options.json:
         print(json.dumps({name: _json(facts) for name, facts in cards.items()}, indent=2))
         return 0
@@ -48,7 +53,8 @@ def _quality(ability: "Ability", facts: "Facts") -> str:
     bits = f"{bits_text(ability.bits):>8} bits"
     if facts.settings.task.optimum is not None:
         return f"{bits} above the optimum"  # chance decides the bits, and nobody has all right
-    return f"{bits}, {percent(ability.perfect)} without a wrong bit"
+    share = f"{percent(ability.perfect)} of {ability.sequences:,}"
+    return f"{bits}, {share} without a wrong bit"
 
 
 def _json(facts: "Facts") -> dict[str, Any]:

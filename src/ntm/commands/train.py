@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--starts", help="initialisations to try; the best continues (default: the task's own)")
     add("--engine", help="auto, native or reference (default: auto)")
     add("--run", type=Path, metavar="DIR", help="run folder (default: runs/TASK-MODEL-SEED)")
-    add("--resume", action="store_true", help="continue from the run folder's checkpoint")
+    add("--resume", action="store_true", help="continue the run in the folder, if there is one")
     add_code(parser, "which then goes by its name")
     add("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", help="any other setting")
     add("--settings", action="store_true", help="list all settings of task and model, and stop")

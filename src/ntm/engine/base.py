@@ -4,8 +4,10 @@ An engine is a module that registers an `Engine`. "auto" takes the first that ca
 in the order of registration, and can say why.
 """
 
+import sys
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from weakref import WeakKeyDictionary
 
@@ -142,7 +144,17 @@ def _warn_once(net: "NTM", name: str, reason: str) -> None:
     if reason not in warned:
         warned.add(reason)
         warnings.warn(
-            f"The {name} engine does not run this network: {reason}. The next engine runs it, "
-            f"which is slower; set net.engine = 'reference' if that is what you want.",
-            stacklevel=5,
+            f"The {name} engine does not run this network: {reason}. The reference engine, plain "
+            f"PyTorch, runs it, which is slower; set net.engine = 'reference' if that is what you "
+            f"want.",
+            stacklevel=_callers_level(),
         )
+
+
+def _callers_level() -> int:
+    """How far above the caller of this the code is that is neither torch's nor this package's."""
+    packages = str(Path(torch.__file__).parent), str(Path(__file__).parents[1])
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(packages):
+        frame, level = frame.f_back, level + 1
+    return level

@@ -180,7 +180,7 @@ class LSTMBaseline(nn.Module):
         parameters = sum(parameter.numel() for parameter in self.parameters())
         return (
             f"{c.input_size} in, {c.output_size} out, {c.layers} layers of {c.hidden_size}, "
-            f"{parameters:,} parameters"
+            f"{parameters:,} parameters{', batch_first=True' if self.batch_first else ''}"
         )
 
     def _run(

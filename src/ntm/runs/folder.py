@@ -101,11 +101,11 @@ class Run:
 
         weights: "best", "latest", or None for the best if there are any and the latest otherwise.
         """
-        if weights is None:
-            weights = "best" if self.weights_file("best").exists() else "latest"
-        file = self.weights_file(weights)
+        chosen = weights or ("best" if self.weights_file("best").exists() else "latest")
+        file = self.weights_file(chosen)
         if not file.exists():
-            raise RunError(f"{file} does not exist yet; train longer, or ask for other weights.")
+            other = ", or ask for other weights" if weights else ""
+            raise RunError(f"{file} does not exist yet; train longer{other}.")
         try:
             tensors, facts = read_weights(file), read_facts(file)
             _require_own_weights(tensors, self.settings)
@@ -114,7 +114,7 @@ class Run:
         except (RuntimeError, ValueError) as error:
             reason = str(error).rstrip(".")
             raise RunError(f"{file} does not hold the weights of this run: {reason}.") from error
-        return model, {"weights": weights, **facts}
+        return model, {"weights": chosen, **facts}
 
     def locked(self) -> AbstractContextManager[None]:
         """Lock the folder for this process, where the system has file locks."""
