@@ -610,7 +610,7 @@ WRONG_CALLS: dict[str, tuple[Call, type[Exception], str]] = {
     "one axis": (
         lambda net, x: net(x[0, 0]),
         ValueError,
-        "(time, batch, 3), at least one step and one sequence; got (3,). One sequence alone may be",
+        "(time, batch, 3), with at least one step; got (3,). One sequence alone may be",
     ),
     "four axes": (lambda net, x: net(x[None]), ValueError, "got (1, 5, 3, 3)."),
     "one sequence of too few channels": (
@@ -621,17 +621,17 @@ WRONG_CALLS: dict[str, tuple[Call, type[Exception], str]] = {
     "too few channels": (
         lambda net, x: net(x[..., :2]),
         ValueError,
-        "x must have the shape (time, batch, 3), at least one step and one sequence; got (5, 3, 2)",
+        "x must have the shape (time, batch, 3), with at least one step; got (5, 3, 2)",
     ),
     "no steps": (
         lambda net, x: net(x[:0]),
         ValueError,
-        "at least one step and one sequence; got (0, 3, 3).",
+        "with at least one step; got (0, 3, 3).",
     ),
-    "no sequences": (
-        lambda net, x: net(x[:, :0]),
+    "no steps of no sequences": (
+        lambda net, x: net(x[:0, :0]),
         ValueError,
-        "at least one step and one sequence; got (5, 0, 3).",
+        "with at least one step; got (0, 0, 3).",
     ),
     "not a tensor": (
         lambda net, x: net(x.tolist()),

@@ -61,11 +61,11 @@ def require_input(x: object, input_size: int, batch_first: bool, like: Tensor) -
     axes = "batch, time" if batch_first else "time, batch"
     if not isinstance(x, Tensor):
         raise TypeError(f"x must be a tensor ({axes}, {input_size}), got {type(x).__name__}.")
-    shape = x.shape
-    if len(shape) not in {2, 3} or shape[-1] != input_size or 0 in shape:
+    shape, time = x.shape, 1 if batch_first and x.dim() == 3 else 0
+    if len(shape) not in {2, 3} or shape[-1] != input_size or shape[time] == 0:
         raise ValueError(
-            f"x must have the shape ({axes}, {input_size}), at least one step and one sequence; "
-            f"got {tuple(shape)}. One sequence alone may be (time, {input_size})."
+            f"x must have the shape ({axes}, {input_size}), with at least one step; got "
+            f"{tuple(shape)}. One sequence alone may be (time, {input_size})."
         )
     _require_same_kind("x", x, like)
 
@@ -104,7 +104,8 @@ def checked_lengths(
         raise ValueError(
             f"lengths must have one entry per sequence, ({batch_size},), got {tuple(tensor.shape)}."
         )
-    if tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool:
+    integers = not (tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool)
+    if not integers and len(tensor):  # an empty list becomes a tensor of floats
         raise TypeError(f"lengths must be integers, got {tensor.dtype}.")
     # Contiguous, whatever view was passed: an engine reads them as one block of numbers.
     tensor = tensor.to(device=device, dtype=torch.int64).contiguous()
@@ -114,7 +115,7 @@ def checked_lengths(
 
 
 def _require_within(lengths: Tensor, steps: int) -> None:
-    low, high = int(lengths.min()), int(lengths.max())
+    low, high = (int(lengths.min()), int(lengths.max())) if len(lengths) else (0, 0)
     if low < 0 or high > steps:
         raise ValueError(
             f"lengths must lie between 0 and {steps}, the steps of x; got {low} to {high}."

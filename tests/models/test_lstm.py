@@ -220,3 +220,12 @@ def test_a_run_builds_its_network_with_the_forget_bias_of_its_settings() -> None
     chosen = paper_settings("copy", "lstm").with_text({"initialisation.forget_bias": "1"})
     again = Settings.from_json(chosen.to_json())
     assert build_model(again).initialisation.forget_bias == 1.0
+
+
+def test_an_empty_batch_has_gradients_of_zero() -> None:
+    net = LSTMBaseline(3, 2, hidden_size=4, layers=2)
+    logits, state = net(torch.rand(5, 0, 3), lengths=torch.zeros(0, dtype=torch.int64))
+    assert logits.shape == (5, 0, 2)
+    assert state.hidden.shape == (0, 2, 4)
+    logits.sum().backward()
+    assert not any(parameter.grad.any() for parameter in net.parameters())

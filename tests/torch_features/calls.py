@@ -27,6 +27,16 @@ def unbatched(engine: str) -> None:
     assert_same((logits[:, None], State(*(part[None] for part in state))), batched)
 
 
+@feature("an empty batch")
+def empty(engine: str) -> None:
+    net = small_net(engine)
+    logits, state = net(inputs(batch=0))
+    logits, state = net(inputs(batch=0), state, lengths=[])
+    assert logits.shape == (STEPS, 0, 2)
+    assert [part.shape[0] for part in state] == [0] * 6
+    assert not any(gradient.any() for gradient in gradients(net, logits))
+
+
 @feature("`PackedSequence`")
 def packed(engine: str) -> None:
     net, x, lengths = small_net(engine), inputs(), torch.tensor([2, 5, 3])
