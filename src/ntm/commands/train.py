@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     result = train(settings, folder, resume=options.resume, progress=make_progress())
     if leads():
-        print(_summary(result, folder))
+        print(_summary(result, folder, settings.training.validate_beyond))
     return 0 if result.signal is None else 128 + result.signal
 
 
@@ -121,11 +121,13 @@ def _print_settings(settings: "Settings") -> None:
             print()
 
 
-def _summary(result: "Result", folder: Path) -> str:
+def _summary(result: "Result", folder: Path, beyond: str) -> str:
     from ntm.common.text import duration
 
     cost = "" if result.bits is None else f", {result.bits:.4f} bits per sequence at the end"
     best = "" if result.best_bits is None else f", {result.best_bits:.4f} in the best validation"
+    if best and beyond:
+        best += f" (that at {beyond} added)"
     following = f"ntm eval {folder}"
     if result.ending in {"interrupted", "out of time"}:
         following = f"ntm train --run {folder} --resume"
