@@ -26,7 +26,8 @@ const ANSWERS = {
     const trainer = new Trainer(engine, makeTask(facts, settings.task), settings, starts);
     const initial = trainer.network.parameters();
     const points = trainer.run(() => trainer.sequences >= sequences);
-    return { initial, points, final: trainer.network.parameters(), sequences: trainer.sequences };
+    const [final, weights] = [trainer.network.parameters(), trainer.weights()];
+    return { initial, points, final, weights, sequences: trainer.sequences };
   },
   config: ({ file }) => configOf(readSafetensors(bytesOf(file)).tensors),
   problems({ facts, settings, sizes, seed, count }) {

@@ -1,6 +1,6 @@
 """Traces and training in the page's modules, beside Python's."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from tests.web.test_engine import problems
 from ntm.layer import NTM
 from ntm.paper import paper_settings
 from ntm.runs import Stream, build_model
+from ntm.runs.building import full_size
 from ntm.runs.stream import stream_start
 from ntm.site.catalogue import catalogue
 from ntm.studio import drawings, trace_document, traced
@@ -59,12 +60,17 @@ def require_alike(found: Any, expected: Any, name: str) -> None:
         assert found == expected, name
 
 
-@pytest.mark.parametrize(("model", "batch_size"), [("ntm-ff", 1), ("ntm-lstm", 16)])
-def test_training_takes_the_sequences_of_a_run(model: str, batch_size: int) -> None:
+@pytest.mark.parametrize(
+    ("model", "batch_size", "locations", "in_training"),
+    [("ntm-ff", 1, 16, None), ("ntm-lstm", 16, 16, 32), ("ntm-ff", 1, 23, 16)],
+)
+def test_training_takes_the_sequences_of_a_run(
+    model: str, batch_size: int, locations: int, in_training: int | None
+) -> None:
     settings = paper_settings("copy", model).with_(
-        model=SMALL,
+        model=SMALL | {"memory_locations": locations},
         task={"bits": 3, "max_length": 5},
-        training={"batch_size": batch_size},
+        training={"batch_size": batch_size, "memory_locations": in_training},
         optimiser={"learning_rate": 3e-3, "backward_clip": 1.0},
     )
     stream = Stream(settings.task, settings.training.seed, batch_size)
@@ -76,8 +82,10 @@ def test_training_takes_the_sequences_of_a_run(model: str, batch_size: int) -> N
             "task", "model", "initialisation", "optimiser", "training")},
         starts={name: stream_start(name, 1) for name in ("weights", "training")},
     )  # fmt: skip
-    net = build_model(settings)
-    net.load_state_dict(tensors(found["initial"]))
+    net = build_model(replace(settings, model=settings.trained_model))
+    initial = tensors(found["initial"])
+    torch.testing.assert_close(initial, dict(net.state_dict()), rtol=0, atol=1e-5)
+    net.load_state_dict(initial)
     batches = [
         problems(block.narrow(start, start + batch_size))
         for block in blocks
@@ -87,6 +95,9 @@ def test_training_takes_the_sequences_of_a_run(model: str, batch_size: int) -> N
     assert found["sequences"] == sequences
     for name, tensor in tensors(expected["parameters"]).items():
         assert torch.equal(tensors(found["final"])[name], tensor), name
+    net.load_state_dict(tensors(found["final"]))
+    whole = full_size(net, settings).state_dict()
+    torch.testing.assert_close(tensors(found["weights"]), dict(whole), rtol=0, atol=1e-6)
     counts = [sequences for sequences, _ in found["points"]]
     costs = np.diff([0, *counts]) @ [bits for _, bits in found["points"]] / counts[-1]
     steps = counts[-1] // batch_size

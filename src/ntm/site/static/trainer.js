@@ -3,10 +3,17 @@
 import { initialWeights } from "./initial.js";
 import { Generator, blockSeed } from "./random.js";
 import { encodeProblem, sampleProblems } from "./tasks.js";
+import { enlarged } from "./weights.js";
 
 // As in Python, problems are drawn in blocks of whole batches.
 const SMALLEST_BLOCK = 256;
 export const REPORT_EVERY = 100; // sequences
+
+/** The model while it trains, which may have fewer memory locations: Python's Settings.trained_model. */
+export function trainedModel({ model, training }) {
+  const most = training.memory_locations ?? model.memory_locations;
+  return { ...model, memory_locations: Math.min(most, model.memory_locations) };
+}
 
 export class Trainer {
   sequences = 0;
@@ -23,9 +30,16 @@ export class Trainer {
     this.task = task;
     this.settings = settings;
     this.start = starts.training;
-    this.network = engine.network(settings.model);
+    const model = trainedModel(settings);
+    this.network = engine.network(model);
     const random = new Generator(blockSeed(starts.weights, 0));
-    this.network.load(initialWeights(settings.model, settings.initialisation, random));
+    this.network.load(initialWeights(model, settings.initialisation, random));
+  }
+
+  /** The weights so far, with all the memory locations that the network has. */
+  weights() {
+    const { network, settings } = this;
+    return enlarged(network.parameters(), network.config, settings.model.memory_locations);
   }
 
   /** Train until a clock says so; returns points of the learning curve, [sequences, bits]. */

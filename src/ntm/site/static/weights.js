@@ -86,9 +86,13 @@ export function enlarged(tensors, config, locations) {
     return sum / config.memory_locations;
   });
   const rows = Array.from({ length: added }, () => mean).flat();
-  const larger = { ...tensors, "start.memory": { values: joined(memory, rows) } };
+  const larger = {
+    ...tensors, "start.memory": { shape: [locations, width], values: joined(memory, rows) },
+  };
   for (const name of ["start.read_logits", "start.write_logits"]) {
-    larger[name] = { values: longerLogits(tensors[name].values, config.memory_locations, added) };
+    const { shape: [heads], values } = tensors[name];
+    const logits = longerLogits(values, config.memory_locations, added);
+    larger[name] = { shape: [heads, locations], values: logits };
   }
   return larger;
 }
