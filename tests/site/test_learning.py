@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
 from safetensors import torch as safetensors
 from tests.studio.test_page import PATIENCE
 
@@ -12,7 +13,7 @@ from ntm.layer import NTM
 def test_it_trains_in_the_page_and_is_played_with(page: Page, tmp_path: Path) -> None:
     page.goto("./#train")
     page.get_by_label("Seed").fill("3")
-    expect(page.locator("#train-command")).to_contain_text("ntm train copy --model ntm-ff --seed 3")
+    expect(page.locator("#train-command")).to_contain_text("--seed 3 --starts 1")
     page.get_by_role("button", name="Train", exact=True).click()
     solved = page.locator(".figures div", has_text="Below 0.1 bits").locator("dd")
     expect(solved).to_contain_text("sequences", timeout=4 * PATIENCE)
@@ -35,9 +36,80 @@ def test_it_trains_in_the_page_and_is_played_with(page: Page, tmp_path: Path) ->
     expect(page.locator(".verdict")).to_contain_text("bits right")
 
 
+@pytest.mark.parametrize(("typed", "meant"), [("02", 2), ("1e0", 1)])
+def test_a_seed_is_the_number_that_was_typed(page: Page, typed: str, meant: int) -> None:
+    page.goto("./#train")
+    page.get_by_label("Seed").fill(typed)
+    expect(page.locator("#train-command")).to_have_text(
+        f"ntm train copy --model ntm-ff --seed {meant} --starts 1"
+    )
+    page.locator("#train-start").click()
+    expect(page.locator("#train-picture-of")).to_have_text(f": copy, seed {meant}")
+    expect(page.locator(".figures dd").nth(1)).not_to_have_text("-")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator("#train-play")).to_be_enabled()
+
+
+@pytest.mark.parametrize("typed", ["", "9999999", "1.5"])
+def test_a_seed_that_the_page_does_not_know_is_refused_in_words(page: Page, typed: str) -> None:
+    page.goto("./#train")
+    expect(page.locator("#train-picture canvas").first).to_be_visible()
+    page.get_by_label("Seed").fill(typed)
+    sentence = "Give a whole number from 1 to 32 as the seed."
+    expect(page.locator("#train-refusal")).to_have_text(sentence)
+    expect(page.locator("#train-command")).to_be_hidden()
+    page.locator("#train-form").evaluate("form => { form.noValidate = true; }")
+    page.locator("#train-start").click()
+    expect(page.locator("#train-message")).to_have_text(sentence)
+    expect(page.locator("#train-stop")).to_be_disabled()
+
+
+def test_stop_waits_for_an_engine_that_still_loads(browser: Browser, address: str) -> None:
+    with browser.new_context(service_workers="block") as context:
+        page = context.new_page()
+        waiting: list[Route] = []
+
+        def hold(route: Route) -> None:
+            waiting.append(route)
+
+        page.route("**/engine.wasm", hold)
+        page.goto(f"{address}#train")
+        page.locator("#train-start").click()
+        page.get_by_role("button", name="Stop").click()
+        expect(page.locator("#train-stop")).to_be_disabled()
+        for route in waiting:
+            route.continue_()
+        expect(page.locator("#train-play")).to_be_enabled()
+        expect(page.locator("#train-message")).to_be_empty()
+        expect(page.locator("#train-news")).to_contain_text("Training has stopped")
+
+
+def test_an_engine_that_cannot_be_had_leaves_the_form_as_it_was(
+    browser: Browser, address: str
+) -> None:
+    with browser.new_context(service_workers="block") as context:
+        page = context.new_page()
+        page.route("**/engine.wasm", lambda route: route.abort())
+        page.goto(f"{address}#train")
+        page.locator("#train-start").click()
+        expect(page.locator("#train-message")).not_to_be_empty()
+        expect(page.locator("#train-start")).to_have_text("Train")
+        for button in ("stop", "play", "save"):
+            expect(page.locator(f"#train-{button}")).to_be_disabled()
+
+
+def test_a_task_that_there_is_not_is_said(page: Page) -> None:
+    page.goto("./#train/nothing")
+    expect(page.locator("#train-message")).to_have_text("There is no task nothing here.")
+    expect(page.locator("#train-picture canvas").first).to_be_visible()
+    page.get_by_label("Task").select_option("repeat-copy")
+    expect(page.locator("#train-message")).to_be_empty()
+
+
 def test_training_can_begin_again(page: Page) -> None:
     page.goto("./#train/repeat-copy")
     expect(page.get_by_label("Task")).to_have_value("repeat-copy")
+    expect(page.locator("#train-curves-of")).to_have_text(": repeat-copy, seed 1")
     page.get_by_label("Model").select_option("ntm-lstm")
     for _ in range(2):
         page.locator("#train-start").click()
@@ -47,7 +119,11 @@ def test_training_can_begin_again(page: Page) -> None:
 
 
 def test_both_the_learning_and_the_papers_can_be_read_off_the_curves(page: Page) -> None:
-    page.goto("./#train")
+    page.goto("./#train/ngrams")
+    expect(page.locator("#train-curves-of")).to_have_text(": ngrams, seed 1")
+    expect(page.locator("#train-reading")).to_be_empty()  # far from zero
+    page.goto("./#train/copy")
+    expect(page.locator("#train-reading")).to_contain_text("less than 0.05 bits")
     page.get_by_label("Seed").fill("3")
     page.locator("#train-start").click()
     solved = page.locator(".figures div", has_text="Below 0.1 bits").locator("dd")
@@ -85,6 +161,9 @@ def test_the_picture_is_there_before_and_only_changes(page: Page) -> None:
     assert output.evaluate("canvas => canvas.isConnected")
     assert output.evaluate("canvas => canvas.toDataURL()") != untrained
     page.get_by_label("Task").select_option("repeat-copy")
+    for heading in ("curves", "picture"):
+        expect(page.locator(f"#train-{heading}-of")).to_have_text(": copy, seed 1")
     page.locator("#train-start").click()
     expect(page.locator("#train-picture")).to_contain_text("repeats")
+    expect(page.locator("#train-picture-of")).to_have_text(": repeat-copy, seed 1")
     page.get_by_role("button", name="Stop").click()

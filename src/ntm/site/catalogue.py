@@ -5,6 +5,7 @@ tasks       by name, what a page shows of its experiment, and
     defaults            its settings
     fields              what a drawn problem is made of
     channels            names of its channels for every choice of its options, with one bit
+    readable_bits       the least cost that can be read off the paper's learning curves
 models      title and colours by name
 networks    the packaged ones, and untrained ones; of each
     task_settings, config       what it was trained on, and its sizes
@@ -25,6 +26,7 @@ from ntm.runs import Settings
 from ntm.runs.settings import SECTIONS
 from ntm.runs.stream import stream_start
 from ntm.studio import guide, networks, problems
+from ntm.studio.curves import readable_bits
 from ntm.tasks import Task, make_task
 
 _SEEDS = range(1, 33)
@@ -34,7 +36,12 @@ def catalogue() -> dict[str, Any]:
     """All of it."""
     known, tasks = guide.to_json(), list(guide.problem_kinds())
     return {
-        "tasks": {task: known["tasks"][task] | task_facts(make_task(task)) for task in tasks},
+        "tasks": {
+            task: known["tasks"][task]
+            | task_facts(make_task(task))
+            | {"readable_bits": readable_bits(task)}
+            for task in tasks
+        },
         "models": known["models"],
         "networks": [*_packaged(tasks), *map(_untrained, tasks)],
         "training": {task: _training(task) for task in tasks},

@@ -110,11 +110,17 @@ def paper_curves(task: str) -> dict[str, list[Point]]:
     So each is the median of itself and its neighbours, and what falls below what can be read at all
     stays there.
     """
-    low, high = experiment_of(task).frame or (0, 0)
+    floor = readable_bits(task)
     return {
-        model: smoothed(_points(curve), _READABLE * (high - low))
+        model: smoothed(_points(curve), floor)
         for model, curve in published.paper_curves(task).items()
     }
+
+
+def readable_bits(task: str) -> float:
+    """The least cost that can be told from the lower edge of the paper's figure for a task."""
+    low, high = experiment_of(task).frame or (0, 0)
+    return _READABLE * (high - low)
 
 
 def _points(curve: published.CostCurve) -> list[Point]:

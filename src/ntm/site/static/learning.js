@@ -10,19 +10,15 @@ import { makeTimeline } from "../../studio/static/timeline.js";
 import { makeTip } from "../../studio/static/tip.js";
 import { locationsOf, readTrace } from "../../studio/static/trace.js";
 import { startMachine } from "./backend.js";
-import { Generator } from "./random.js";
-import { atSizes, makeTask, sampleProblems } from "./tasks.js";
-import { REPORT_EVERY } from "./trainer.js";
+import { exampleOf } from "./example.js";
+import { REPORT_EVERY, trainedModel } from "./trainer.js";
 import { writeSafetensors } from "./weights.js";
 
 const SOLVED = 0.1; // bits, in this many reports one after the other: a curve has spikes
 const SOLVED_REPORTS = 5;
 const CHART_EVERY = 150; // milliseconds
-const EXAMPLE_SEED = 7;
 // Made once: to make one takes longer than to draw a lane, and it is asked for at every frame.
 const COUNTS = new Intl.NumberFormat("en");
-// Of every size that a problem has, in training; larger ones are cut.
-const LONGEST_EXAMPLE = { length: 10, repeats: 3, items: 4 };
 
 export function startLearning(guide, backend) {
   const learning = new Learning(guide, backend);
@@ -48,7 +44,8 @@ class Learning {
     const find = (name) => document.getElementById(`train-${name}`);
     this.parts = Object.fromEntries(
       ["form", "start", "stop", "play", "save", "figures", "message", "news", "chart", "legend",
-        "picture", "command"].map((name) => [name, find(name)]),
+        "picture", "command", "same", "refusal", "reading", "curves-of", "picture-of"]
+        .map((name) => [name, find(name)]),
     );
     document.getElementById("train").append(...this.tip.elements);
     this.prepareForm(this.parts.form.elements);
@@ -83,11 +80,12 @@ class Learning {
   }
 
   /** The address may name a task. */
-  show({ id }) {
+  async show({ id }) {
     const { task } = this.parts.form.elements;
-    if (Object.hasOwn(this.guide.training, id) && !this.isBusy) task.value = id;
-    if (!this.progress) this.attempt(this.prepare());
-    else this.redraw();
+    const isKnown = Object.hasOwn(this.guide.training, id);
+    if (isKnown && !this.isBusy) task.value = id;
+    await this.attempt(this.progress ? this.redraw() : this.prepare());
+    if (id && !isKnown) this.parts.message.textContent = `There is no task ${id} here.`;
   }
 
   get isBusy() {
@@ -96,19 +94,34 @@ class Learning {
 
   get choice() {
     const { task, model, seed } = this.parts.form.elements;
-    return { task: task.value, model: model.value, seed: seed.value };
+    return { task: task.value, model: model.value, seed: seed.valueAsNumber }; // "01" is 1, "" is NaN
+  }
+
+  /** What is wrong with a seed: the page knows where the random numbers of some begin. */
+  refusalOf(seed) {
+    const { min, max } = this.parts.form.elements.seed;
+    const isKnown = Object.hasOwn(this.guide.streams.training, seed);
+    return isKnown ? "" : `Give a whole number from ${min} to ${max} as the seed.`;
   }
 
   /** Show what would be trained: its command, the paper's curves, what it does so far. */
   async prepare() {
-    const { task, model, seed } = this.choice;
-    this.parts.command.textContent = `ntm train ${task} --model ${model} --seed ${seed}`;
+    this.showCommand();
     if (!this.papers) {
       const answer = await fetch("data/curves.json");
       this.papers = answer.ok ? await answer.json() : {};
     }
     if (!this.isBusy) this.redraw();
     if (!this.progress) await this.showStart();
+  }
+
+  /** The page trains one start, where the command by itself would try several. */
+  showCommand() {
+    const { task, model, seed } = this.choice;
+    const { command, same, refusal } = this.parts;
+    command.textContent = `ntm train ${task} --model ${model} --seed ${seed} --starts 1`;
+    refusal.textContent = this.refusalOf(seed);
+    same.hidden = refusal.textContent !== "";
   }
 
   /** The picture before training. It is in place by then, and only has to change. */
@@ -119,11 +132,11 @@ class Learning {
     const stream = streams.weights[choice.seed];
     if (!stream) return; // somebody is typing a seed
     const network = {
-      id: `start:${Object.values(choice).join("-")}`, config: settings.model, stream,
+      id: `start:${Object.values(choice).join("-")}`, config: trainedModel(settings), stream,
       initialisation: settings.initialisation, task_settings: settings.task,
     };
-    const problem = this.exampleOf(choice.task, settings);
     const facts = tasks[choice.task];
+    const problem = exampleOf(facts, settings.task);
     const started = await this.machine("trace", { network, facts, problem, about: {} });
     const isLate = this.progress || Object.entries(this.choice).some(([name, one]) => choice[name] !== one);
     if (!isLate) this.showPicture(readTrace(started), choice);
@@ -131,6 +144,8 @@ class Learning {
 
   async begin() {
     const { task: name, model, seed } = this.choice;
+    const refusal = this.refusalOf(seed);
+    if (refusal) throw new Error(refusal);
     if (this.isBusy) await this.stop();
     const { tasks, training, streams } = this.guide;
     const settings = training[name][model];
@@ -140,21 +155,19 @@ class Learning {
     this.progress = { sequences: 0, seconds: 0, done: false };
     this.showButtons();
     this.say("Training has begun");
-    await this.machine("train", {
-      facts: tasks[name], settings, problem: this.exampleOf(name, settings),
+    const request = {
+      facts: tasks[name], settings, problem: exampleOf(tasks[name], settings.task),
       starts: { training: streams.training[seed], weights: streams.weights[seed] },
       most: settings.training.sequences,
-    });
+    };
+    await this.machine("train", request).catch((error) => this.giveUp(error));
   }
 
-  exampleOf(name, { task: settings }) {
-    const task = makeTask(this.guide.tasks[name], settings);
-    const sizes = task.facts.axes.map((axis) => {
-      const trained = task.settings[axis] ?? task.settings[`max_${axis}`];
-      return [axis, task.settings[axis] ?? Math.min(trained, LONGEST_EXAMPLE[axis])];
-    });
-    const fixed = atSizes(task, Object.fromEntries(sizes));
-    return sampleProblems(fixed, 1, new Generator(EXAMPLE_SEED))[0];
+  /** Without an engine there is nothing to stop or to play with. */
+  giveUp(error) {
+    this.trained = this.progress = null;
+    this.showButtons();
+    throw error;
   }
 
   /** What the worker reports, some sixty times a second. */
@@ -174,14 +187,19 @@ class Learning {
     if (progress.done) this.attempt(this.finish());
   }
 
+  /** The engine may still load: it begins, and stops at once. */
   async stop() {
-    this.progress.done = true;
+    this.parts.stop.disabled = true;
     await this.finish();
   }
 
   /** Fetch the weights, and say how it went. */
   async finish() {
-    this.result = await this.machine("stop");
+    const { trained } = this;
+    const result = await this.machine("stop");
+    if (trained !== this.trained) return; // another one has begun
+    this.result = result;
+    this.progress.done = true;
     this.showButtons();
     this.drawChart();
     this.say(`Training has stopped. ${this.figures.map((one) => one.join(": ")).join(", ")}`);
@@ -227,8 +245,9 @@ class Learning {
   }
 
   /** In place where it is of the same sizes, since to make it takes longer than a frame. */
-  showPicture(trace, { task, model }) {
+  showPicture(trace, { task, model, seed }) {
     this.trace = trace;
+    this.showWhose("picture-of", task, seed);
     const sizes = `${task} ${model}`;
     if (this.pictured === sizes) return this.timeline.update(trace);
     this.pictured = sizes;
@@ -256,11 +275,20 @@ class Learning {
     this.timeline?.layout();
   }
 
+  /** Said in the headings: the form may have been changed since. */
+  showWhose(part, task, seed) {
+    const place = this.parts[part];
+    const text = this.refusalOf(seed) ? `: ${task}` : `: ${task}, seed ${seed}`;
+    if (place.textContent !== text) place.textContent = text;
+  }
+
   drawChart() {
     this.drawnAt = performance.now();
     const { models, tasks } = this.guide;
-    const { task, model } = this.trained ?? this.choice;
+    const { task, model, seed } = this.trained ?? this.choice;
     const paper = paperLines(this.papers?.[task], models);
+    this.showWhose("curves-of", task, seed);
+    this.showReading(paper, tasks[task].readable_bits);
     const run = {
       name: "this page's network", model, colours: models[model].colours, points: this.points,
       marker: 0, strong: true,
@@ -268,6 +296,14 @@ class Learning {
     const frame = frameOfBoth(this.points, paper, tasks[task].frame, REPORT_EVERY);
     drawChart(this.parts.chart, [...paper, run], frame, this.tip, describePoint);
     this.showLegend(legendOf(paper, [run], models));
+  }
+
+  /** Where the paper's curves end as flat lines, that is how well print can be read. */
+  showReading(paper, readable) {
+    const isReached = paper.some(({ points }) => points.some(([, bits]) => bits <= readable));
+    const least = `less than ${formatNumber(readable)} bits cannot be told from 0`;
+    this.parts.reading.textContent =
+      isReached ? `The paper's curves are read off print, where ${least}.` : "";
   }
 
   /** In place, too: it changes with the task and the model alone. */
@@ -299,7 +335,7 @@ class Learning {
     const { task: name, model, settings, seed } = this.trained;
     const told = {
       ...settings, task: { name, ...settings.task }, model: { name: model, ...settings.model },
-      training: { ...settings.training, seed: Number(seed) },
+      training: { ...settings.training, seed },
     };
     const facts = { settings: told, trained_sequences: this.result.sequences };
     const bytes = writeSafetensors(this.result.tensors, { ntm: JSON.stringify(facts) });

@@ -19,7 +19,7 @@ const engine = loadEngine(new URL("../../engine/web/engine.wasm", import.meta.ur
 const weights = new Map(); // promises of tensors, by the ids of networks
 const turn = new MessageChannel();
 turn.port1.start();
-let training = null;
+let training = null; // a promise of the one that was asked for last: the engine may still load
 
 const ANSWERS = {
   /** Remember a network's weights, which are in no file of the site. */
@@ -37,21 +37,25 @@ const ANSWERS = {
       machine.free();
     }
   },
-  async train({ facts, settings, starts, problem, most }) {
-    training?.trainer.network.free();
-    const task = makeTask(facts, settings.task);
-    training = {
-      trainer: new Trainer(await engine, task, settings, starts), problem, most,
-      began: performance.now(),
-    };
-    goOn(training);
+  async train(request) {
+    training = begin(request, training);
+    goOn(await training);
   },
-  stop() {
-    const { trainer } = training;
-    training.stopped = true;
-    return { tensors: trainer.network.parameters(), sequences: trainer.sequences };
+  async stop() {
+    const state = await training;
+    state.stopped = true;
+    return { tensors: state.trainer.weights(), sequences: state.trainer.sequences };
   },
 };
+
+/** The state of a new training, which takes the place of the one before. */
+async function begin({ facts, settings, starts, problem, most }, before) {
+  const last = await before?.catch(() => null);
+  if (last) last.stopped = true;
+  last?.trainer.network.free();
+  const trainer = new Trainer(await engine, makeTask(facts, settings.task), settings, starts);
+  return { trainer, problem, most, began: performance.now(), stopped: false };
+}
 
 /** The weights of a network: kept, in a file of the site, or those it begins with. */
 function weightsOf(network) {
@@ -78,7 +82,7 @@ function afterMessages(call) {
 
 /** Train for a moment, tell the page, and come back after its messages. */
 function goOn(state) {
-  if (state !== training || state.stopped) return;
+  if (state.stopped) return;
   const { trainer } = state;
   const began = performance.now();
   const isOver = () => performance.now() - began >= SLICE || trainer.sequences >= state.most;
