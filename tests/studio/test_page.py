@@ -404,6 +404,12 @@ def test_refusals_are_shown_as_sentences(page: Page, complaints: list[str]) -> N
     expect(page.locator("#training-trouble")).to_contain_text("playing already")
     assert len(complaints) == 1  # the browser's own note of the status
     complaints.clear()
+    with page.expect_response("**/api/runs"):
+        pass  # the runs are asked for again, and shown
+    expect(page.locator("#training-trouble")).to_contain_text("playing already")
+    expect(page.locator("#chart")).not_to_have_class("stale")
+    form.get_by_label("Name, if you like").fill("another")
+    expect(page.locator("#training-trouble")).to_be_empty()
 
 
 def test_the_shared_file_opens_offline(

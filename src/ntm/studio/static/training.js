@@ -29,6 +29,7 @@ class Training {
   wanted = { text: "", state: "" };
   order = { column: "name", descending: false };
   pointedAt = null;
+  isLost = false; // whether the last time that the runs were asked for, no answer came
   axes = "fit";
   scale = "linear";
   tip = makeTip();
@@ -108,19 +109,24 @@ class Training {
     const attempt = (this.attempts = (this.attempts ?? 0) + 1);
     try {
       await promise;
-      if (attempt === this.attempts) this.lose("");
+      if (attempt === this.attempts) this.complain("");
     } catch (error) {
-      this.lose(error.message);
+      this.complain(error.message);
     }
   }
 
-  lose(sentence) {
+  complain(sentence) {
     this.trouble.textContent = sentence;
-    this.chart.classList.toggle("stale", sentence !== "");
   }
 
   say(text) {
     this.message.textContent = text;
+  }
+
+  /** Curves are out of date while no answer comes, not where an order is refused. */
+  lose(isLost) {
+    this.isLost = isLost;
+    this.chart.classList.toggle("stale", isLost);
   }
 
   /** Ask again a second after each answer, and not while nobody looks. */
@@ -128,11 +134,11 @@ class Training {
     if (!this.view.hidden && !document.hidden) {
       try {
         await this.update();
-        if (this.chart.classList.contains("lost")) this.lose("");
-        this.chart.classList.remove("lost");
+        if (this.isLost) this.complain("");
+        this.lose(false);
       } catch (error) {
-        this.lose(error.message);
-        this.chart.classList.add("lost");
+        this.complain(error.message);
+        this.lose(true);
       }
     }
     setTimeout(() => this.poll(), POLL_EVERY);
@@ -322,6 +328,8 @@ class Training {
       event.preventDefault();
       this.attempt(this.start(form.elements));
     });
+    // What was refused is about to be another order.
+    form.addEventListener("input", () => this.isLost || this.complain(""));
   }
 
   async start({ task, model, seed, sequences, name }) {
