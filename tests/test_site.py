@@ -1,5 +1,6 @@
 """The documents as a site: it builds, links lead somewhere, the page on the paper is complete."""
 
+import html
 import importlib
 import inspect
 import re
@@ -9,6 +10,7 @@ import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -50,6 +52,38 @@ def test_broken_links_are_found(tmp_path: Path) -> None:
     assert broken_links(page) == ["#b", "nowhere.md", "page.md#e"]
 
 
+def pages_of(site: Path) -> list[Path]:
+    """The documents of a built site: not the page that it embeds, nor what servers show instead."""
+    return [
+        page
+        for page in sorted(site.rglob("*.html"))
+        if page.relative_to(site).parts[0] not in {"try", "404.html"}
+    ]
+
+
+def dead_ends(page: Path) -> list[str]:
+    """What a built page shows or links to that is not beside it. mkdocs follows Markdown alone."""
+    named = re.findall(r'<[^>]*\s(?:src|href)="([^"#?]+)', page.read_text())
+    local = [link for link in dict.fromkeys(named) if not re.match(r"[a-z]+:|//", link)]
+    targets = {link: page.parent / html.unescape(unquote(link)) for link in local}
+    return [
+        link
+        for link, target in targets.items()
+        if not (target.is_file() or (target / "index.html").exists())
+    ]
+
+
+def test_dead_ends_are_found(tmp_path: Path) -> None:
+    (tmp_path / "studio").mkdir()
+    (tmp_path / "there.png").touch()
+    page = tmp_path / "studio" / "index.html"
+    page.write_text(
+        '<img alt="a" src="there.png"><img src="../there.png"><a href="../studio/#top">up</a>'
+        '<a href="https://example.org/x">away</a><a href="../other/">other</a>'
+    )
+    assert dead_ends(page) == ["there.png", "../other/"]
+
+
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -58,6 +92,8 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     assert "See it work" in first
     assert '<iframe src="try/index.html"' in first
     assert (tmp_path / "try" / "index.html").exists()
+    dead = {str(page.relative_to(tmp_path)): dead_ends(page) for page in pages_of(tmp_path)}
+    assert {page: links for page, links in dead.items() if links} == {}
     assert "(time, batch, input_size)" in (tmp_path / "api" / "ntm" / "index.html").read_text()
     assert "--memory-locations" in (tmp_path / "commands" / "index.html").read_text()
     assert (tmp_path / "results" / "figures" / "figure-03-copy-learning-curves.svg").exists()
