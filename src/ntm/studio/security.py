@@ -8,6 +8,7 @@ the studio's own page, as far as the browser tells; and what it brings must be J
 it.
 """
 
+import html
 import ipaddress
 import json
 import re
@@ -16,7 +17,7 @@ from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ntm.studio.errors import RefusedError
@@ -34,6 +35,17 @@ ANSWER_HEADERS = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
 }
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>ntm studio</title>
+<h1>ntm studio</h1>
+<p>{sentence}</p>
+</html>
+"""
 
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?")
 
@@ -67,7 +79,7 @@ class Guard:
             app, receive = await self._admitted(scope, receive)
             await app(scope, receive, answer)
         except RefusedError as error:
-            await refusal(error.status, str(error))(scope, receive, answer)
+            await _refusal_for(scope, error)(scope, receive, answer)
         except Exception:
             # The server that runs this reports it; the client learns only that it happened.
             if not begun:
@@ -162,6 +174,14 @@ def refusal(status: int, sentence: str) -> Response:
     """The answer to a request that is not granted."""
     later = {"retry-after": "1"} if status in {429, 503} else None
     return Response(json.dumps({"error": sentence}), status, later, media_type="application/json")
+
+
+def _refusal_for(scope: Scope, error: RefusedError) -> Response:
+    """The same as a page, where a person opens one in a browser."""
+    kinds = Headers(scope=scope).get("accept", "")
+    if "text/html" not in kinds or scope["path"].startswith("/api/"):
+        return refusal(error.status, str(error))
+    return HTMLResponse(_PAGE.format(sentence=html.escape(str(error))), error.status)
 
 
 def _check_origin(scope: Scope, headers: Headers) -> None:
