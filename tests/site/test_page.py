@@ -138,9 +138,11 @@ BAD_FILES = {
 def test_bad_files_are_refused_in_words(page: Page, name: str) -> None:
     content, sentence = BAD_FILES[name]
     play(page)
+    page.locator("#open-file").scroll_into_view_if_needed()
     file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
     page.locator("#file-input").set_input_files([file])  # type: ignore[list-item]
     expect(page.locator("#file-message")).to_contain_text(sentence)
+    expect(page.locator("#file-message")).to_be_in_viewport()
     expect(page.locator(".verdict")).to_contain_text("bits right")  # what was shown still is
 
 

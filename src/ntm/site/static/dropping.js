@@ -16,6 +16,7 @@ export function acceptFiles(backend) {
       message.textContent = error.message;
     }
   };
+  addEventListener("popstate", () => (message.textContent = "")); // something else is looked at
   button.addEventListener("click", () => input.click());
   input.addEventListener("change", () => open(input.files).then(() => (input.value = "")));
   addEventListener("dragover", (event) => {
