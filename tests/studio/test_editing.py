@@ -86,6 +86,22 @@ def test_undo_and_redo(page: Page) -> None:
     assert drawn(page) == [[0, 0, 0]] * 4
 
 
+def test_undo_takes_back_memory_locations_too(page: Page) -> None:
+    play(page)
+    typed(page, "4")
+    expect(page.locator(".summary h2")).to_contain_text("length 4")
+    memory = page.get_by_label("Memory locations", exact=True)
+    expect(memory).to_have_value("11")
+    memory.fill("20")
+    expect(page.locator("#viewer")).to_have_attribute("aria-busy", "false")
+    page.get_by_role("button", name="Undo").click()
+    expect(memory).to_have_value("11")
+    assert len(drawn(page)) == 4
+    page.get_by_role("button", name="Redo").click()
+    expect(memory).to_have_value("20")
+    eventually(lambda: "memory=20" in page.url)
+
+
 def test_the_address_tells_what_is_shown(page: Page) -> None:
     play(page)
     pattern = lengthen(page, 6)

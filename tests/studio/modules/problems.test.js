@@ -118,6 +118,20 @@ test("an edit right before another is a step of its own", () => {
   assert.deepEqual(sketch.problem, drawn("copy"));
 });
 
+test("memory is a part of what is undone", () => {
+  const sketch = new Sketch(drawn("copy"), FORMS.copy, 40);
+  assert.equal(sketch.canUndo, false);
+  sketch.memory = 80;
+  sketch.replace({ vectors: [[0, 0, 0, 0, 0]] });
+  assert.equal(sketch.memory, 80);
+  sketch.undo();
+  assert.deepEqual([sketch.problem, sketch.memory], [drawn("copy"), 80]);
+  sketch.undo();
+  assert.deepEqual([sketch.problem, sketch.memory], [drawn("copy"), 40]);
+  sketch.redo();
+  assert.equal(sketch.memory, 80);
+});
+
 test("a new edit after undo takes the place of what was undone", () => {
   const sketch = new Sketch(drawn("copy"), FORMS.copy);
   sketch.clear();

@@ -10,10 +10,16 @@ export function defaultsOf(network) {
   return Object.fromEntries(sizes.map(([axis, range]) => [axis, range.default]));
 }
 
-/** The locations that an address asks for, or else those it was trained with; null without any. */
+/** The locations that an address or a sketch asks for, or else those of training; null without any. */
 export function memoryOf({ memory_locations: locations, limits }, { memory }) {
   if (!locations) return null;
   return Math.min(wholeNumber(memory, locations) ?? locations, limits.max_locations);
+}
+
+/** The same, but null where it is as in training. */
+export function largerMemory(network, asking) {
+  const locations = memoryOf(network, asking);
+  return locations === network.memory_locations ? null : locations;
 }
 
 export function describeNetwork({ model, sequences, bits, memory_locations: locations }, known) {

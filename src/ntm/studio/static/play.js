@@ -5,7 +5,7 @@ import { make, makeMenu } from "./dom.js";
 import { mountDrawing } from "./drawing.js";
 import { lessonOf } from "./lessons.js";
 import { Listing, SAVED } from "./listing.js";
-import { defaultsOf, describeNetwork, memoryOf } from "./networks.js";
+import { defaultsOf, describeNetwork, largerMemory, memoryOf } from "./networks.js";
 import { Sketch, complaintAbout, isSameForm, problemFromTexts, problemToTexts, sizeOf } from "./problems.js";
 import { viewIn, wholeNumber, writeRoute } from "./route.js";
 import { makeSize } from "./sizes.js";
@@ -28,7 +28,6 @@ class Play {
   opening = false; // whether the address names something else already
   network = null;
   sketch = null;
-  memory = null; // locations
   sizes = [];
   viewer = null;
   tookToRun = 0; // milliseconds
@@ -77,6 +76,7 @@ class Play {
     } catch (error) {
       if (error.name === "AbortError" || turn !== this.turn) return;
       this.say(error.message);
+      this.parts["play-lesson"].textContent = ""; // it was about the run before
       this.setStale(true);
     }
   }
@@ -152,9 +152,10 @@ class Play {
     if (turn !== this.turn) return;
     this.settleOn(id);
     this.network = network;
-    if (problem && before && isSameForm(before, network)) this.sketch.replace(problem);
-    else if (problem) this.sketch = new Sketch(problem, network.problem);
-    this.memory = memoryOf(network, route);
+    const memory = largerMemory(network, route);
+    if (problem && before && isSameForm(before, network)) this.sketch.replace(problem, memory);
+    else if (problem) this.sketch = new Sketch(problem, network.problem, memory);
+    else this.sketch.memory = memory;
     this.describe();
     this.redraw();
     await this.run(viewIn(route));
@@ -184,11 +185,19 @@ class Play {
         (size) => this.attempt(this.edit(() => this.sketch.resize(axis, size)))));
     if (locations) {
       const range = { min: locations, max: limits.max_locations, trained: [locations, locations] };
-      const setMemory = (size) => this.edit(() => (this.memory = size));
-      this.sizes.push(makeSize("memory", range, () => this.memory,
-        (size) => this.attempt(setMemory(size))));
+      this.sizes.push(makeSize("memory", range, () => this.memory, (size) => this.setMemory(size)));
     }
     this.parts.sizes.replaceChildren(...this.sizes.map((size) => size.element));
+  }
+
+  /** Locations, null without any. What undo brings back may have been for a smaller network. */
+  get memory() {
+    return this.network && memoryOf(this.network, this.sketch);
+  }
+
+  setMemory(memory) {
+    const change = () => (this.sketch.memory = largerMemory(this.network, { memory }));
+    this.attempt(this.edit(change));
   }
 
   /** Change something of the problem, and run the network again. */
@@ -258,9 +267,8 @@ class Play {
   }
 
   get request() {
-    const { id, memory_locations: locations } = this.network;
-    const larger = this.memory === locations ? null : this.memory;
-    return { network: id, problem: this.sketch.problem, memory_locations: larger };
+    const { network: { id }, sketch: { problem } } = this;
+    return { network: id, problem, memory_locations: largerMemory(this.network, this.sketch) };
   }
 
   /** The new trace takes the place of the old one, at the same step, head and locations. */
@@ -283,15 +291,14 @@ class Play {
   }
 
   /** Say why it slipped, if that is known, and offer what would help. */
-  teach({ wrong_bits: wrongBits, optimal }) {
+  teach({ steps, wrong_bits: wrongBits, optimal: guesses }) {
     const { network, memory, sketch } = this;
-    const known = sketch && { problem: sketch.problem, network, memory, wrongBits, guesses: optimal };
-    const lesson = known && lessonOf(known);
+    const lesson = sketch &&
+      lessonOf({ problem: sketch.problem, steps, network, memory, wrongBits, guesses });
     this.parts["play-lesson"].textContent = lesson?.text ?? "";
     if (!lesson?.locations) return;
     const button = make("button", { type: "button" }, `Use ${lesson.locations} locations`);
-    button.addEventListener("click", () =>
-      this.attempt(this.edit(() => (this.memory = lesson.locations))));
+    button.addEventListener("click", () => this.setMemory(lesson.locations));
     this.parts["play-lesson"].append(" ", button);
   }
 
@@ -312,9 +319,9 @@ class Play {
 
   get moment() {
     const drawn = this.sketch ? problemToTexts(this.sketch.problem) : {};
-    const larger = this.network && this.memory !== this.network.memory_locations;
+    const memory = this.network && largerMemory(this.network, this.sketch);
     const { step = 0, head = 0 } = this.viewer?.view ?? {};
-    return { ...drawn, memory: larger ? this.memory : null, step: step + 1, head, tour: this.tour.number };
+    return { ...drawn, memory, step: step + 1, head, tour: this.tour.number };
   }
 
   /** Say below the button how it went: the picture is as good as before. */

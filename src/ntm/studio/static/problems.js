@@ -23,10 +23,13 @@ export class Sketch {
   #future = [];
   #last;
 
-  /** `form` says how many bits a vector has; see the server's listing of networks. */
-  constructor(problem, form) {
+  /**
+   * `form` says how many bits a vector has; see the server's listing of networks. `memory` is how
+   * many locations the network is to have for it, null for as many as in training.
+   */
+  constructor(problem, form, memory = null) {
     this.form = form;
-    this.replace(problem);
+    this.replace(problem, memory);
     this.#past = [];
   }
 
@@ -55,9 +58,10 @@ export class Sketch {
   }
 
   /** Put another problem in its place. */
-  replace(problem) {
+  replace(problem, memory = this.memory) {
     this.settle();
     this.problem = problem;
+    this.memory = memory;
     // As fine as they can be drawn.
     if (problem.priorities) problem.priorities = problem.priorities.map(hundredth);
     this.#left.clear();
@@ -66,15 +70,19 @@ export class Sketch {
 
   /** A step of editing has come to its end: this is what undo comes back to. */
   settle() {
-    const now = JSON.stringify(this.problem);
+    const now = this.#now;
     if (now === this.#last || !this.problem) return;
     if (this.#last) this.#past.push(this.#last);
     this.#last = now;
     this.#future = [];
   }
 
+  get #now() {
+    return JSON.stringify([this.problem, this.memory]);
+  }
+
   get canUndo() {
-    return this.#past.length > 0 || JSON.stringify(this.problem) !== this.#last;
+    return this.#past.length > 0 || this.#now !== this.#last;
   }
 
   get canRedo() {
@@ -95,7 +103,7 @@ export class Sketch {
     if (from.length === 0) return;
     to.push(this.#last);
     this.#last = from.pop();
-    this.problem = JSON.parse(this.#last);
+    [this.problem, this.memory] = JSON.parse(this.#last);
     this.#left.clear();
   }
 
