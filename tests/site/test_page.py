@@ -39,6 +39,17 @@ IN_SIGHT = """element => {
   return (top.top > 0 || first >= top.bottom) && last <= bottom;
 }"""
 
+# What has the focus, where the transport, which stays at the top, lies above its upper edge.
+COVERED = """() => {
+  const transport = document.querySelector(".transport");
+  const focused = document.activeElement;
+  const { bottom } = transport.getBoundingClientRect();
+  const { top, bottom: end } = focused.getBoundingClientRect();
+  const isStuck = transport.getBoundingClientRect().top <= 0;
+  const isBelow = isStuck && !transport.contains(focused) && top < bottom && end > 0;
+  return isBelow ? focused.outerHTML.slice(0, 100) : null;
+}"""
+
 
 def play(page: Page, network: str = "pretrained:copy-ff", **values: Any) -> None:
     query = "&".join(f"{name}={value}" for name, value in values.items())
@@ -273,6 +284,37 @@ def test_a_failure_teaches(page: Page) -> None:
     expect(page.locator(".verdict")).to_contain_text("All 1280 bits right")
     play(page, "untrained:copy")
     expect(lesson).to_contain_text("It has learned nothing yet")
+    play(page, "pretrained:associative-recall-lstm")
+    page.get_by_label("Items", exact=True).fill("40")
+    expect(lesson).to_contain_text("It was trained up to 6 items;")
+
+
+def test_no_more_memory_is_offered_than_is_shown(page: Page) -> None:
+    play(page, "pretrained:priority-sort-lstm")
+    length, lesson = page.get_by_label("Length", exact=True), page.locator("#play-lesson")
+    length.fill("200")
+    page.get_by_role("button", name="Use 256 locations").click()
+    expect(page.locator("#play-message")).to_be_empty()
+    expect(page.locator(".verdict")).to_contain_text("bits")
+    expect(page.locator("#viewer")).to_have_attribute("aria-busy", "false")
+    length.fill("300")  # with 256 locations, too many numbers
+    expect(page.locator("#play-message")).to_contain_text("too many numbers to show")
+    expect(lesson).to_be_empty()
+    page.get_by_label("Memory locations", exact=True).fill("128")
+    expect(lesson).to_have_text("300 vectors do not fit 128 locations: take fewer.")
+
+
+def test_what_has_the_focus_is_seen(page: Page) -> None:
+    play(page)
+    target = page.get_by_role("img", name="target vector")
+    page.keyboard.press("Tab")  # from here on, the focus is the keyboard's
+    target.focus()
+    assert target.evaluate("canvas => getComputedStyle(canvas).outlineWidth") == "2px"
+    page.locator("details.answer summary").focus()
+    for _ in range(25):
+        page.keyboard.press("Shift+Tab")
+        covered = page.evaluate(COVERED)
+        assert covered is None, covered
 
 
 def test_the_tour_has_nine_steps_and_ends(page: Page) -> None:
@@ -297,6 +339,20 @@ def test_the_tour_has_nine_steps_and_ends(page: Page) -> None:
     expect(card.locator(".note")).to_have_text("8 of 9")
     page.keyboard.press("Escape")
     expect(card).to_have_count(0)
+
+
+def test_the_tours_card_leaves_the_chain_in_sight_in_a_low_window(page: Page) -> None:
+    page.set_viewport_size({"width": 640, "height": 400})  # 1280 x 800 at twice the size
+    play(page, vectors="a4.3c.91.e6.58", step=3, head=0, tour=4)
+    expect(page.locator(".tour")).to_be_visible()
+    for link in page.locator(".link").all():
+        expect(link).to_be_in_viewport(ratio=0.9)
+        assert link.evaluate(
+            """link => {
+              const { top } = document.querySelector(".tour").getBoundingClientRect();
+              return link.getBoundingClientRect().bottom <= top;
+            }"""
+        )
 
 
 def test_symbols_show_their_equations(page: Page) -> None:

@@ -62,7 +62,11 @@ class Network:
             "sequences": self.sequences,
             "bits": self.bits,
             "memory_locations": locations,
-            "limits": {"max_steps": MAX_STEPS, "max_locations": most},
+            "limits": {
+                "max_steps": MAX_STEPS,
+                "max_locations": most,
+                "max_location_steps": None if locations is None else _location_steps(self.settings),
+            },
             "problem": form(self.task),
         }
 
@@ -193,6 +197,14 @@ def _is_drawable(settings: Settings) -> bool:
     if settings.task.name not in problem_kinds():
         return False
     return all(size["min"] <= size["max"] for size in form(settings.task)["sizes"].values())
+
+
+def _location_steps(settings: Settings) -> int:
+    """So many locations times steps are shown, however many steps that are."""
+    footprints = [settings.family.footprint(settings.model, locations) for locations in (1, 2)]
+    one, two = (0 if size is None else size.values for size in footprints)
+    per_location = max(two - one, 1)
+    return (MAX_VALUES - MAX_STEPS * max(one - per_location, 0)) // per_location
 
 
 def _require_room(settings: Settings, steps: int, locations: int | None) -> None:

@@ -140,6 +140,7 @@ class Limits(BaseModel):
 
     max_steps: int
     max_locations: int | None
+    max_location_steps: int | None
 
 
 class NetworkListed(BaseModel):

@@ -77,8 +77,10 @@ export class Backend {
   }
 
   missing(id) {
-    if (/^(file|trained):/.test(id)) {
-      return `${id.slice(id.indexOf(":") + 1)} was only in the page that you left; open it again.`;
+    const [kind, name] = [id.slice(0, id.indexOf(":")), id.slice(id.indexOf(":") + 1)];
+    const remedy = { file: "open it again", trained: "train it again, or open its saved weights" };
+    if (Object.hasOwn(remedy, kind)) {
+      return `${name} was only in the page that you left; ${remedy[kind]}.`;
     }
     return `There is no network ${id} here.`;
   }
@@ -87,10 +89,11 @@ export class Backend {
     const { config, task, task_settings: settings } = network;
     const { limits, tasks } = this.catalogue;
     const most = Math.max(limits.max_locations, config.memory_locations);
+    const together = Math.floor(limits.max_values / valuesPerLocation(config));
     return {
       ...network,
       memory_locations: config.memory_locations,
-      limits: { max_steps: limits.max_steps, max_locations: most },
+      limits: { max_steps: limits.max_steps, max_locations: most, max_location_steps: together },
       problem: formOf(makeTask(tasks[task], settings), limits),
     };
   }
@@ -127,8 +130,7 @@ export class Backend {
       throw new Error(`This problem takes ${steps} steps; the page shows up to ${maxSteps}.`);
     }
     const rows = locations ?? config.memory_locations;
-    const perRow = config.memory_width + 4 * (config.read_heads + config.write_heads);
-    if (steps * rows * perRow > maxValues) {
+    if (steps * rows * valuesPerLocation(config) > maxValues) {
       throw new Error(`${steps} steps of a memory of ${rows} locations are too many numbers to ` +
         "show. Take a shorter problem or a smaller memory.");
     }
@@ -138,6 +140,11 @@ export class Backend {
   async file(request, view) {
     return sharedFile(await this.trace(request), view);
   }
+}
+
+/** Numbers in a trace of one step: the memory, and the stages of every head's weighting. */
+function valuesPerLocation(config) {
+  return config.memory_width + 4 * (config.read_heads + config.write_heads);
 }
 
 function sizesOf(problem, { axes }) {

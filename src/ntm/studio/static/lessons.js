@@ -6,18 +6,19 @@ import { sizeOf } from "./problems.js";
  * { text, locations } for a problem and what a network made of it, or null where there is nothing
  * to say; `locations` is the memory that would help. `wrongBits` is null where nothing is scored.
  */
-export function lessonOf({ problem, network, memory, wrongBits, guesses }) {
+export function lessonOf({ problem, steps, network, memory, wrongBits, guesses }) {
   const slipped = wrongBits > 0 && !guesses;
-  return (slipped ? untrained(network) : null) ?? tooManyVectors(problem, network, memory) ??
+  return (slipped ? untrained(network) : null) ?? tooManyVectors(problem, steps, network, memory) ??
     (slipped ? beyondTraining(problem, network) : null);
 }
 
-/** Every vector needs a location of its own. */
-function tooManyVectors({ vectors }, { limits }, memory) {
+/** Every vector needs a location of its own, and the more steps, the fewer locations are shown. */
+function tooManyVectors({ vectors }, steps, { limits }, memory) {
   if (!memory || !vectors || vectors.length <= memory) return null;
-  const locations = 2 ** Math.ceil(Math.log2(vectors.length));
+  const most = Math.min(limits.max_locations, Math.floor(limits.max_location_steps / steps));
+  const locations = Math.min(2 ** Math.ceil(Math.log2(vectors.length)), most);
   const text = `${vectors.length} vectors do not fit ${memory} locations`;
-  if (locations > limits.max_locations) return { text: `${text}: take fewer.`, locations: null };
+  if (locations < vectors.length) return { text: `${text}: take fewer.`, locations: null };
   return { text: `${text}: use ${locations}.`, locations };
 }
 
@@ -29,7 +30,7 @@ function untrained({ sequences }) {
 function beyondTraining(problem, { problem: { sizes } }) {
   const beyond = Object.entries(sizes)
     .filter(([axis, { trained }]) => sizeOf(problem, axis) > trained[1])
-    .map(([axis, { trained }]) => `${axis} ${trained[1]}`);
+    .map(([axis, { trained }]) => (axis === "length" ? `length ${trained[1]}` : `${trained[1]} ${axis}`));
   if (beyond.length === 0) return null;
   const text = `It was trained up to ${beyond.join(" and ")}; what it learned does not carry this far.`;
   return { text, locations: null };
