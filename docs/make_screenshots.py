@@ -1,17 +1,21 @@
-"""Make the screenshots of docs/studio.md: `make screenshots`, or python docs/make_screenshots.py.
+"""Make the screenshots of docs/studio.md and docs/site.md: `make screenshots`.
 
 It trains four copy networks, which takes a minute or two, opens the studio on them and photographs
 its views in chromium. `--runs DIR` takes the runs of a folder instead, copy-ntm-ff-1 among them.
 """
 
 import argparse
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -34,6 +38,8 @@ def main() -> None:
         )
         with studio(runs) as address:
             photograph(chromium, address)
+        with site() as address:
+            photograph_training(chromium, address)
         chromium.close()
 
 
@@ -55,8 +61,33 @@ def studio(folder: Path) -> Iterator[str]:
         server.terminate()
 
 
+@contextmanager
+def site() -> Iterator[str]:
+    """The site, served from a folder; yields its address."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, "-m", "ntm", "site", "--out", folder], check=True)
+        handler = partial(SimpleHTTPRequestHandler, directory=folder)
+        with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+            Thread(target=server.serve_forever, daemon=True).start()
+            yield f"http://127.0.0.1:{server.server_port}/"
+            server.shutdown()
+
+
+def photograph_training(browser: Browser, address: str) -> None:
+    """A network that has learned to copy in the page."""
+    with page(browser, 1280, 1000) as shown:
+        shown.goto(f"{address}#train/copy")
+        shown.get_by_role("button", name="Train", exact=True).click()
+        solved = shown.get_by_text(re.compile(r"^[\d.]+ s, [\d,]+ sequences$"))
+        solved.wait_for(timeout=300_000)
+        shown.wait_for_timeout(5000)  # a little further down
+        shown.get_by_role("button", name="Stop").click()
+        shown.wait_for_timeout(500)
+        shown.locator(".training-columns").screenshot(path=IMAGES / "site-train.png")
+
+
 def photograph(browser: Browser, address: str) -> None:
-    """Every view, each in the state that shows it best."""
+    """Every view of the studio, each in the state that shows it best."""
     with page(browser, 1280, 1080) as shown:
         play(shown, address, length=14)
         step_to(shown, 20)
