@@ -118,7 +118,7 @@ def test_wrong_calls_are_refused_before_anything_runs(
 ) -> None:
     out = file.parent / "runs"
     assert "There is no file" in refused([file.parent / "none.toml"], capsys)
-    assert "workers is 0" in refused([file, "--out", out, "--workers", "0"], capsys)
+    assert "--workers must be at least 1" in refused([file, "--out", out, "--workers", "0"], capsys)
     file.write_text(file.read_text().replace("bits = 3", "bots = 3"))
     assert "did you mean 'bits'" in refused([file, "--out", out], capsys)
     assert not out.exists()

@@ -99,7 +99,7 @@ def test_undo_takes_back_memory_locations_too(page: Page) -> None:
     assert len(drawn(page)) == 4
     page.get_by_role("button", name="Redo").click()
     expect(memory).to_have_value("20")
-    eventually(lambda: "memory=20" in page.url)
+    page.wait_for_url(re.compile("memory=20"))
 
 
 def test_the_address_tells_what_is_shown(page: Page) -> None:
