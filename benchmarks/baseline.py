@@ -15,7 +15,7 @@ import torch
 
 from ntm.bench.timing import Work, alternate, spread_of_ratios, threads
 from ntm.models.family import family
-from ntm.models.lstm import PaddedStep
+from ntm.models.lstm_family import PaddedStep
 from ntm.paper import settings_for
 from ntm.runs import Stream, build_model
 from ntm.training import GravesRMSprop, Step, TorchStep

@@ -34,7 +34,7 @@ from torch import Tensor
 from ntm.cell import State
 from ntm.config import SHARPENING_EPSILON, SIMILARITY_EPSILON
 from ntm.layer import NTM
-from ntm.models.lstm import kernel_parameters
+from ntm.models.lstm_family import kernel_parameters
 from ntm.tasks import Batch, cost_in_bits
 from ntm.training import GravesRMSprop
 

@@ -14,7 +14,8 @@ from torch.nn.utils import parametrizations, prune
 from ntm.bench.timing import threads
 from ntm.engine.fused import LSTMGradients
 from ntm.models.family import family
-from ntm.models.lstm import LSTMBaseline, PaddedStep, kernel_parameters
+from ntm.models.lstm import LSTMBaseline
+from ntm.models.lstm_family import PaddedStep, kernel_parameters
 from ntm.models.step import NativeStep, TorchStep
 from ntm.runs import Stream
 from ntm.tasks import Batch, Copy, cost_in_bits

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from ntm.layer import NTM
-from ntm.models.lstm import LSTMBaseline, PaddedStep
+from ntm.models.lstm import LSTMBaseline
+from ntm.models.lstm_family import PaddedStep
 from ntm.models.step import NativeStep, TwoPartStep
 from ntm.runs import Stream
 from ntm.tasks import Copy, cost_in_bits

@@ -1,6 +1,16 @@
 """Model families: what a run can train. Each file registers those it describes."""
 
-from ntm.models import ntm, lstm  # isort: skip  # in the order of the paper's tables
+from ntm.models import ntm, lstm, lstm_family  # isort: skip  # in the order of the paper's tables
 from ntm.models.family import MODELS, Family, Model, family, family_of, register
 
-__all__ = ["MODELS", "Family", "Model", "family", "family_of", "lstm", "ntm", "register"]
+__all__ = [
+    "MODELS",
+    "Family",
+    "Model",
+    "family",
+    "family_of",
+    "lstm",
+    "lstm_family",
+    "ntm",
+    "register",
+]
