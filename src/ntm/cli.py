@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ntm.commands import COMMANDS
 from ntm.commands.base import WrongCallError
 from ntm.commands.parser import WRONG_CALL, complain, make_parser
-from ntm.common.text import unknown
+from ntm.common.text import first_line, unknown
 
 FAILED, INTERRUPTED = 1, 130
 
@@ -59,5 +59,6 @@ def _sentence(error: Exception) -> str:
         named = error.filename
         return f"{os.fsdecode(named) if isinstance(named, bytes) else named}: {error.strerror}."
     if _lacks_memory(error):
-        return f"This machine has too little memory for that; choose smaller sizes ({error})."
+        reason = first_line(error)
+        return f"This machine has too little memory for that; choose smaller sizes ({reason})."
     return str(error)
