@@ -33,8 +33,8 @@ def test_an_unknown_name_is_refused_with_those_there_are(
 
 
 def test_full_runs_are_those_of_ntm_train_but_for_the_seed() -> None:
-    runs = full_runs(select(["copy"], ["ntm-lstm"]), seeds=3)
-    assert [settings.training.seed for settings in runs] == [0, 1, 2]
+    runs = full_runs(select(["copy"], ["ntm-lstm"]), seeds=3, first_seed=200)
+    assert [settings.training.seed for settings in runs] == [200, 201, 202]
     for settings in runs:
         assert settings.with_text({"training.seed": "1"}) == settings_for("copy", "ntm-lstm")
 

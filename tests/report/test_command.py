@@ -44,6 +44,7 @@ def test_a_reproduction_of_runs_that_are_there(
     ("arguments", "said"),
     [
         (["reproduce", "--seeds", "0"], "--seeds must be at least 1; got 0."),
+        (["reproduce", "--first-seed", "-1"], "seed must be"),
         (["reproduce", "--workers", "0"], "--workers must be at least 1; got 0."),
         (["reproduce", "--tasks", "copi"], "copy"),
         (["reproduce", "--models", "gru"], "ntm-ff"),

@@ -21,7 +21,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--out", type=Path, required=True, metavar="DIR", help="folder for runs and report")
     add("--quick", action="store_true", help="short runs: all of it in a few minutes")
-    add("--seeds", type=int, default=1, metavar="K", help="runs per network, seeds 0 to K-1")
+    add("--seeds", type=int, default=1, metavar="K", help="runs per network (default: 1)")
+    add("--first-seed", type=int, default=0, metavar="S", help="their seeds are S, S+1, ...")
     add(
         "--tasks",
         nargs="+",
@@ -81,4 +82,5 @@ def _wanted(options: argparse.Namespace) -> list["Settings"]:
     require_at_least_one(seeds=options.seeds, workers=options.workers)
     with reading_arguments():
         networks = select(options.tasks, options.models)
-    return (quick_runs if options.quick else full_runs)(networks, options.seeds)
+        runs = quick_runs if options.quick else full_runs
+        return runs(networks, options.seeds, options.first_seed)

@@ -88,19 +88,24 @@ def select(
     return [(task, kind) for task in ordered if task in chosen for kind in MODELS if kind in kinds]
 
 
-def full_runs(networks: Iterable[tuple[str, str]], seeds: int = 1) -> list[Settings]:
-    """The settings of `ntm train` for these tasks and models, for seeds 0 to seeds - 1."""
+def full_runs(
+    networks: Iterable[tuple[str, str]], seeds: int = 1, first_seed: int = 0
+) -> list[Settings]:
+    """The settings of `ntm train` for these tasks and models, for so many seeds from the first."""
     check_value("seeds", seeds, int, {"at_least": 1})
     return [
         settings_for(*network).with_(training={"seed": seed})
         for network in networks
-        for seed in range(seeds)
+        for seed in range(first_seed, first_seed + seeds)
     ]
 
 
-def quick_runs(networks: Iterable[tuple[str, str]], seeds: int = 1) -> list[Settings]:
+def quick_runs(
+    networks: Iterable[tuple[str, str]], seeds: int = 1, first_seed: int = 0
+) -> list[Settings]:
     """The same trained for a few minutes in all: too short for the paper's results."""
-    return [settings.with_(training=_quick(settings)) for settings in full_runs(networks, seeds)]
+    full = full_runs(networks, seeds, first_seed)
+    return [settings.with_(training=_quick(settings)) for settings in full]
 
 
 def _quick(settings: Settings) -> dict[str, Any]:
