@@ -10,8 +10,8 @@ template <typename T>
 void panels_in(T* memory, const T* plain, const Plan& plan) {
   if (plan.row > plan.locations) std::fill_n(memory + (plan.row - kPanel) * plan.width, kPanel * plan.width, T(0));
   for (Index n = 0; n < plan.locations; n += kPanel)
-    transpose(memory + n * plan.width, kPanel, plain + n * plan.width, plan.width, std::min(kPanel, plan.locations - n),
-              plan.width);
+    transpose_to_panel(memory + n * plan.width, plain + n * plan.width, plan.width,
+                       std::min(kPanel, plan.locations - n), plan.width);
 }
 
 template <typename T>

@@ -35,13 +35,37 @@ Right<T> rows_of(const T* data, Index stride) {
   return {data, stride, kPanel};
 }
 
+// A right factor whose panels lie one after the other, with so many rows each: the products read it from end to end.
+template <typename T>
+Right<T> panels_of(const T* data, Index rows) {
+  return {data, kPanel, rows * kPanel};
+}
+
+// Sets one of its rows.
+template <typename T>
+void set_row(T* panels, Index rows, Index row, const T* from, Index width) {
+  T* to = panels + row * kPanel;
+  for (; width >= kPanel; width -= kPanel, from += kPanel, to += rows * kPanel)
+    for (Index i = 0; i < kPanel; i += kLanes<T>) store<T>(to + i, load(from + i));
+  std::copy_n(from, width, to);
+}
+
+// Any right factor from depth k on.
+template <typename T>
+Right<T> depths_from(Right<T> b, Index k) {
+  return {b.data + k * b.depth_stride, b.depth_stride, b.panel_stride};
+}
+
 // Where the sums start: at a bias per column, at what the result holds, or at zero.
 enum class From { zero, bias, result };
 
 // `rows` x `panels` panels of the result, held in registers while the depth runs. `columns` of them are stored.
 template <typename T, int rows, int panels>
-__attribute__((noinline)) void multiply_tile(T* result, Index stride, Left<T> a, Right<T> b, Index depth, From from,
-                                             const T* bias, Index columns) {
+__attribute__((noinline)) void multiply_tile(T* result, Index stride, const Left<T>& left, const Right<T>& right,
+                                             Index depth, From from, const T* bias, Index columns) {
+  // By reference: a struct that was just made is slow to copy, as its fields wait in the store buffer.
+  Left<T> a = left;
+  Right<T> b = right;
   constexpr int lanes = kLanes<T>, per_panel = kPanel / lanes, vectors = per_panel * panels;
   const bool whole = columns >= vectors * lanes;
   const auto width_at = [&](int v) { return int(std::clamp<Index>(columns - v * lanes, 0, lanes)); };
@@ -153,6 +177,43 @@ void transpose(T* to, Index to_stride, const T* from, Index from_stride, Index r
       to[c * to_stride + r] = from[r * from_stride + c];
 }
 
+// Sixteen rows by four columns of `from` to four rows of a panel, each of which is written at once.
+template <typename T>
+inline void transpose_sixteen(T* to, const T* from, Index from_stride) {
+  typedef T Four __attribute__((vector_size(4 * sizeof(T)), aligned(alignof(T))));
+  typedef T Sixteen __attribute__((vector_size(16 * sizeof(T)), aligned(alignof(T))));
+  // Rows r, r + 4, r + 8 and r + 12 side by side, so that four blocks of four by four are transposed at a time.
+  const auto rows = [&](int r) {
+    const auto row = [&](int i) { return *reinterpret_cast<const Four*>(from + (r + i) * from_stride); };
+    const auto two = [](Four a, Four b) { return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7); };
+    return __builtin_shufflevector(two(row(0), row(4)), two(row(8), row(12)), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+                                   13, 14, 15);
+  };
+  const auto low = [](Sixteen a, Sixteen b) {
+    return __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29);
+  };
+  const auto high = [](Sixteen a, Sixteen b) {
+    return __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);
+  };
+  const auto put = [&](int c, Sixteen column) { *reinterpret_cast<Sixteen*>(to + c * kPanel) = column; };
+  const Sixteen first = rows(0), second = rows(1), third = rows(2), fourth = rows(3);
+  const Sixteen even_low = low(first, third), odd_low = low(second, fourth);
+  const Sixteen even_high = high(first, third), odd_high = high(second, fourth);
+  put(0, low(even_low, odd_low));
+  put(1, high(even_low, odd_low));
+  put(2, low(even_high, odd_high));
+  put(3, high(even_high, odd_high));
+}
+
+// Up to sixteen rows of `from` to the columns of a panel.
+template <typename T>
+void transpose_to_panel(T* to, const T* from, Index from_stride, Index rows, Index columns) {
+  Index c = 0;
+  if (rows == kPanel)
+    for (; c + 4 <= columns; c += 4) transpose_sixteen(to + c * kPanel, from + c, from_stride);
+  transpose(to + c * kPanel, kPanel, from + c, from_stride, rows, columns - c);
+}
+
 // A weight matrix (outputs, inputs) laid out in panels, for products along either of its sides.
 template <typename T>
 class Packed {
@@ -162,18 +223,19 @@ class Packed {
   // For y = W x + bias: depth runs over the inputs, panels over the outputs.
   void pack(const T* weight, const T* bias = nullptr) {
     for (Index panel = 0; panel < columns_; panel += kPanel)
-      transpose(data_.get() + panel * depth_, kPanel, weight + panel * depth_, depth_,
-                std::min(kPanel, columns_ - panel), depth_);
+      transpose_to_panel(data_.get() + panel * depth_, weight + panel * depth_, depth_,
+                         std::min(kPanel, columns_ - panel), depth_);
     if (!bias) return;
     bias_.assign(bias, bias + columns_);
     bias_.resize(padded(columns_));
   }
 
   // For dx = W^T dy: depth runs over the outputs, panels over the inputs.
-  void pack_transposed(const T* weight) {
-    for (Index k = 0; k < depth_; ++k)
-      for (Index i = 0; i < columns_; i += kPanel)
-        std::copy_n(weight + k * columns_ + i, std::min(kPanel, columns_ - i), &data_[i * depth_ + k * kPanel]);
+  void pack_transposed(const T* weight) { pack_transposed(weight, columns_); }
+
+  // The same for some of the inputs: the rows of the weight are `stride` apart.
+  void pack_transposed(const T* weight, Index stride) {
+    for (Index k = 0; k < depth_; ++k) set_row(data_.get(), depth_, k, weight + k * stride, columns_);
   }
 
   // `rows` rows of x, `x_stride` apart, to rows of y. y's rows are written up to `columns`.
@@ -197,15 +259,15 @@ class Packed {
 // dweight (outputs x inputs) = dy^T x and dbias = column sums of dy, over `rows` rows of each; the rows are padded.
 // Only the outputs in [first, last) are computed, so that threads can share the work. dbias may be null.
 template <typename T>
-void weight_gradient(T* dweight, T* dbias, const T* dy, Index dy_stride, const T* x, Index x_stride, Index rows,
-                     Index inputs, Index first, Index last) {
+void weight_gradient(T* dweight, T* dbias, const T* dy, Index dy_stride, Right<T> x, Index rows, Index inputs,
+                     Index first, Index last) {
   // The left factor's rows lie side by side here, so that a block is as tall as the registers allow.
   constexpr int tallest = kLanes<T> >= kPanel ? 16 : 0;
   constexpr Index block = tallest ? 256 : 128;  // rows that stay near while all tiles go by
   Index row = 0;
   do {  // once even where there are no rows: the gradient is then zero
     const Left<T> left = {dy + row * dy_stride + first, 1, dy_stride};
-    const Right<T> right = rows_of(x + row * x_stride, x_stride);
+    const Right<T> right = depths_from(x, row);
     const Index depth = std::min(block, rows - row);
     const From from = row == 0 ? From::zero : From::result;
     T* const result = dweight + first * inputs;

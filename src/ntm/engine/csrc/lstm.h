@@ -20,12 +20,10 @@ struct LSTMMaps {
 
   LSTMMaps(const LSTMSizes& s, bool forward)
       : output(forward ? s.layers * s.units : s.outputs, forward ? s.outputs : s.layers * s.units) {
-    const auto map = [&](Index inputs) {
-      return forward ? Packed<T>(inputs, 4 * s.units) : Packed<T>(4 * s.units, inputs);
-    };
     for (Index l = 0; l < s.layers; ++l) {
-      below.push_back(map(s.below(l)));
-      own.push_back(map(s.units));
+      // Nothing flows back to the network's inputs.
+      below.push_back(forward ? Packed<T>(s.below(l), 4 * s.units) : Packed<T>(4 * s.units, s.units));
+      own.push_back(forward ? Packed<T>(s.units, 4 * s.units) : Packed<T>(4 * s.units, s.units));
     }
   }
 };
@@ -33,13 +31,14 @@ struct LSTMMaps {
 // What every step of every sequence leaves behind, in rows.
 template <typename T>
 struct LSTMTape {
-  Index features_stride, gates_stride, cell_stride, output_stride;
-  std::vector<Index> seen_stride;
-  T *features, *dfeatures, *doutput;          // the hidden states of all layers; doutput: the gradient of the logits
-  std::vector<T*> seen, gates, dgates, cell;  // per layer; seen: the layer's own last output, then what is below
+  Index rows, features_stride, gates_stride, cell_stride, output_stride;
+  T *features, *dfeatures, *doutput;         // the hidden states of all layers; doutput: the gradient of the logits
+  std::vector<T*> gates, cell;               // per layer; on the way back, gates become their gradients
+  std::vector<T*> own_inputs, below_inputs;  // what its two maps read, in panels for the weights' gradients
 
   LSTMTape(const LSTMSizes& s, Arena<T*>& arena)
-      : features_stride(padded(s.layers * s.units)),
+      : rows(arena.rows),
+        features_stride(padded(s.layers * s.units)),
         // Not a power of two: rows a whole page apart would all want the same few places of the nearest cache.
         gates_stride(padded(4 * s.units) + kPanel),
         cell_stride(padded(s.units)),
@@ -48,10 +47,9 @@ struct LSTMTape {
     dfeatures = arena.take(features_stride);
     doutput = arena.take(output_stride);
     for (Index l = 0; l < s.layers; ++l) {
-      seen_stride.push_back(padded(s.units + s.below(l)));
-      seen.push_back(arena.take(seen_stride[l]));
+      own_inputs.push_back(arena.take(padded(s.units)));
+      below_inputs.push_back(arena.take(padded(s.below(l))));
       gates.push_back(arena.take(gates_stride));
-      dgates.push_back(arena.take(gates_stride));
       cell.push_back(arena.take(cell_stride));
     }
     arena.size += kPanel;  // vectors may read past the last row
@@ -97,27 +95,31 @@ struct LSTMStep {
     }
   }
 
-  // What a layer's gates get from below.
+  // What a layer's gates get from below: the network's inputs, a one for the bias, the layer below.
   void below_ahead(Index l, Index first, Index last) const {
-    const Index units = sizes.units;
+    const Index width = sizes.below(l), stride = padded(width);
+    const Buffer<T> inputs = buffer<T>((last - first) * stride);
     for (Index row = first; row < last; ++row) {
       const auto [t, b] = source[row];
-      T* to = std::copy_n(x.data + t * x.time_stride + b * x.batch_stride, sizes.inputs, seen(l, row) + units);
+      T* const start = inputs.get() + (row - first) * stride;
+      T* to = std::copy_n(x.data + t * x.time_stride + b * x.batch_stride, sizes.inputs, start);
       *to++ = 1;
-      if (l > 0) std::copy_n(hidden(l - 1, row), units, to);
+      if (l > 0) std::copy_n(hidden(l - 1, row), sizes.units, to);
+      set_row(tape.below_inputs[l], tape.rows, row, start, width);
     }
-    forward.below[l].apply(gates(l, first), tape.gates_stride, seen(l, first) + units, tape.seen_stride[l],
-                           last - first, 4 * units);
+    forward.below[l].apply(gates(l, first), tape.gates_stride, inputs.get(), stride, last - first, 4 * sizes.units);
   }
 
   // What they get from the step before, and all that follows from them.
   void own_ahead(Index l, Index begin, Index end) const {
     for (Index t = 0; t < order.length[begin]; ++t) {
       const Index row = rows.at(t, begin), previous = rows.at(t - 1, begin), running = order.running(t, begin, end);
-      for (Index i = 0; i < running; ++i) std::copy_n(hidden(l, previous + i), sizes.units, seen(l, row + i));
-      forward.own[l].add(gates(l, row), tape.gates_stride, seen(l, row), tape.seen_stride[l], running, 4 * sizes.units);
-      for (Index i = 0; i < running; ++i)
+      forward.own[l].add(gates(l, row), tape.gates_stride, hidden(l, previous), tape.features_stride, running,
+                         4 * sizes.units);
+      for (Index i = 0; i < running; ++i) {
+        set_row(tape.own_inputs[l], tape.rows, row + i, hidden(l, previous + i), sizes.units);
         lstm(hidden(l, row + i), cell(l, row + i), gates(l, row + i), cell(l, previous + i), sizes.units);
+      }
     }
   }
 
@@ -147,31 +149,29 @@ struct LSTMStep {
       for (Index i = 0; i < running; ++i) {
         T* const d = dhidden(l, row + i);
         for (Index u = 0; u < units; ++u) d[u] += dlast[i * stride + u];
-        lstm_backward(dgates(l, row + i), dcell + i * stride, d, gates(l, row + i), cell(l, row + i),
+        lstm_backward(gates(l, row + i), dcell + i * stride, d, gates(l, row + i), cell(l, row + i),
                       cell(l, previous + i), units);
       }
-      backward.own[l].apply(dlast, stride, dgates(l, row), tape.gates_stride, running, units);
+      backward.own[l].apply(dlast, stride, gates(l, row), tape.gates_stride, running, units);
     }
   }
 
   // From a layer's gates to the hidden states of the one below.
   void below_back(Index l, Index first, Index last) const {
-    const Index stride = padded(sizes.below(l));
+    const Index units = sizes.units, stride = padded(units);
     const Buffer<T> dbelow = buffer<T>((last - first) * stride);
-    backward.below[l].apply(dbelow.get(), stride, dgates(l, first), tape.gates_stride, last - first, sizes.below(l));
+    backward.below[l].apply(dbelow.get(), stride, gates(l, first), tape.gates_stride, last - first, units);
     for (Index row = first; row < last; ++row) {
       T* const d = dhidden(l - 1, row);
-      const T* const from = dbelow.get() + (row - first) * stride + sizes.inputs + 1;
-      for (Index u = 0; u < sizes.units; ++u) d[u] += from[u];
+      const T* const from = dbelow.get() + (row - first) * stride;
+      for (Index u = 0; u < units; ++u) d[u] += from[u];
     }
   }
 
  private:
   T* hidden(Index l, Index row) const { return tape.features + row * tape.features_stride + l * sizes.units; }
   T* dhidden(Index l, Index row) const { return tape.dfeatures + row * tape.features_stride + l * sizes.units; }
-  T* seen(Index l, Index row) const { return tape.seen[l] + row * tape.seen_stride[l]; }
   T* gates(Index l, Index row) const { return tape.gates[l] + row * tape.gates_stride; }
-  T* dgates(Index l, Index row) const { return tape.dgates[l] + row * tape.gates_stride; }
   T* cell(Index l, Index row) const { return tape.cell[l] + row * tape.cell_stride; }
 };
 
@@ -226,7 +226,7 @@ struct LSTMGradients<T>::Buffers {
     for (Index l = 0; l < sizes.layers; ++l) {
       forward.below[l].pack(weights.layers[l].below);
       forward.own[l].pack(weights.layers[l].own);
-      if (l > 0) backward.below[l].pack_transposed(weights.layers[l].below);
+      if (l > 0) backward.below[l].pack_transposed(weights.layers[l].below + sizes.inputs + 1, sizes.below(l));
       backward.own[l].pack_transposed(weights.layers[l].own);
     }
     forward.output.pack(weights.output.weight, weights.output.bias);
@@ -235,20 +235,16 @@ struct LSTMGradients<T>::Buffers {
 
   WeightSums<T> weight_sums(const LSTMTape<T>& tape, Index sequences, Index rows) const {
     WeightSums<T> sums(sequences, rows);
-    const Index units = sizes.units, gates = tape.gates_stride;
+    const Index units = sizes.units;
     for (Index l = 0; l < sizes.layers; ++l) {
-      const Index seen = tape.seen_stride[l];
-      sums.add({{dweights.layers[l].own, nullptr}, tape.dgates[l], tape.seen[l], gates, seen, 4 * units, units});
-      sums.add({{dweights.layers[l].below, nullptr},
-                tape.dgates[l],
-                tape.seen[l] + units,
-                gates,
-                seen,
-                4 * units,
-                sizes.below(l)});
+      const auto add = [&](T* gradient, const T* inputs, Index width) {
+        sums.add({{gradient, nullptr}, tape.gates[l], panels_of(inputs, rows), tape.gates_stride, 4 * units, width});
+      };
+      add(dweights.layers[l].own, tape.own_inputs[l], units);
+      add(dweights.layers[l].below, tape.below_inputs[l], sizes.below(l));
     }
-    sums.add({dweights.output, tape.doutput, tape.features, tape.output_stride, tape.features_stride, sizes.outputs,
-              sizes.layers * units});
+    sums.add({dweights.output, tape.doutput, rows_of(tape.features, tape.features_stride), tape.output_stride,
+              sizes.outputs, sizes.layers * units});
     return sums;
   }
 

@@ -12,8 +12,9 @@ class WeightSums {
   // A map's gradient, and the rows that it is the product of. The bias may be null.
   struct Map {
     LinearOf<T*> gradient;
-    const T *dy, *x;
-    Index dy_stride, x_stride, outputs, inputs;
+    const T* dy;
+    Right<T> x;
+    Index dy_stride, outputs, inputs;
   };
 
   // start: the rows that belong to no step.
@@ -28,7 +29,7 @@ class WeightSums {
   void operator()(Index, Index piece) const {
     const auto& [map, first] = pieces_[piece];
     weight_gradient(map.gradient.weight, map.gradient.bias, map.dy + start_ * map.dy_stride, map.dy_stride,
-                    map.x + start_ * map.x_stride, map.x_stride, rows_ - start_, map.inputs, first,
+                    depths_from(map.x, start_), rows_ - start_, map.inputs, first,
                     std::min(first + kShare, map.outputs));
   }
 
@@ -44,13 +45,12 @@ template <typename T>
 WeightSums<T> weight_sums_of(const Plan& plan, Index sequences, Index rows, const ControlTapeOf<const T*>& tape,
                              const ValueGradients<T>& dvalues, const WeightGradients<T>& dweights) {
   WeightSums<T> sums(sequences, rows);
-  sums.add({dweights.heads, dvalues.heads, tape.features, dvalues.heads_stride, tape.features_stride, plan.raw_heads,
-            plan.units});
-  sums.add({dweights.output, dvalues.output, tape.features, dvalues.output_stride, tape.features_stride, plan.outputs,
-            plan.features});
+  const Right<T> features = rows_of(tape.features, tape.features_stride);
+  sums.add({dweights.heads, dvalues.heads, features, dvalues.heads_stride, plan.raw_heads, plan.units});
+  sums.add({dweights.output, dvalues.output, features, dvalues.output_stride, plan.outputs, plan.features});
   for (Index l = 0; l < plan.layers; ++l)
-    sums.add({dweights.controller[l], dvalues.controller[l], tape.seen[l], dvalues.controller_stride,
-              tape.seen_stride[l], plan.gates, plan.seen(l)});
+    sums.add({dweights.controller[l], dvalues.controller[l], rows_of(tape.seen[l], tape.seen_stride[l]),
+              dvalues.controller_stride, plan.gates, plan.seen(l)});
   return sums;
 }
 
