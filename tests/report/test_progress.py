@@ -13,7 +13,7 @@ from ntm.report.progress import Stages
 from ntm.scale import Job, Standing
 
 WAITING = Standing(Job(small_settings("copy", "lstm", sequences=400), Path("runs/copy-lstm-0")))
-RUNNING = replace(WAITING, state="running", sequences=100, bits=7.5, speed=1234.0)
+RUNNING = replace(WAITING, state="running", sequences=100, bits=7.5, speed=175.0)
 FINISHED = replace(WAITING, state="finished", sequences=400, bits=0.5)
 
 
@@ -61,7 +61,8 @@ def test_a_log_of_training() -> None:
         progress.training([FINISHED, FINISHED])  # but not for the last
     first, last = stream.getvalue().splitlines()
     assert first == (
-        "[1/5] train 0 of 2 runs finished (11% of all); copy-lstm-0 100 of 400, 7.500 bits"
+        "[1/5] train 0 of 2 runs finished (11% of all, 4 s of training left); "
+        "copy-lstm-0 100 of 400, 7.500 bits"
     )
     assert last == "[1/5] train 2 of 2 runs finished (85% of all)"
 
@@ -77,7 +78,8 @@ def test_a_terminal_shows_the_stage_and_every_run(monkeypatch: pytest.MonkeyPatc
     shown = stream.getvalue()
     for words in ("one thing", "copy-lstm-0", "running", "finished", "100 of 400", "7.500"):
         assert words in shown
-    assert "1,234" in shown
+    assert "175" in shown
+    assert ", 2 s of training left" in shown
     assert "[1/5] train" in shown
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.scale.runs import small_jobs
 
 from ntm.scale import Standing
-from ntm.scale.table import RunsView, TimeLeft, counts
+from ntm.scale.table import RunsView, counts
 
 
 class Terminal(io.StringIO):
@@ -71,19 +71,3 @@ def test_a_table_beyond_the_screen_shows_what_runs_and_what_failed(
 def test_counts_leave_out_what_there_is_none_of(standings: list[Standing]) -> None:
     assert counts(standings[:1], 0.0) == "1 of 1 runs finished"
     assert counts(standings[:2], 65.0) == "1 of 2 runs finished, 1 running; 1 min 05 s left"
-
-
-def test_the_time_left_follows_from_the_sequences_done(
-    standings: list[Standing], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = [100.0]
-    monkeypatch.setattr("time.monotonic", lambda: now[0])
-    clock = TimeLeft()
-    assert clock.left(standings) == float("inf")
-    now[0] += 10.0
-    further = [
-        Standing(s.job, s.state, s.sequences + 50 * (s.state == "running")) for s in standings
-    ]
-    # 50 sequences took 10 s; 250 of the running run and 500 of the waiting one are to do.
-    assert clock.left(further) == pytest.approx(750 / 5)
-    assert clock.left(further[:1]) == 0.0

@@ -9,6 +9,7 @@ from ntm.report.display import ProgressDisplay
 
 if TYPE_CHECKING:
     from ntm.scale import Standing
+    from ntm.scale.forecast import Forecast
 
 Part = TypeVar("Part")
 
@@ -22,6 +23,7 @@ class Stages:
     def __init__(self, names: Iterable[str], display: ProgressDisplay | None = None) -> None:
         self.names, self._display = list(names), display
         self._standings: Sequence[Standing] = ()
+        self._forecast: Forecast | None = None
         self._started = time.monotonic()
         self.begin(self.names[0], 1)
 
@@ -55,7 +57,12 @@ class Stages:
 
     def training(self, standings: Sequence["Standing"]) -> None:
         """This is where the runs stand."""
-        self._finished, self._standings = sum(map(_share_done, standings)), tuple(standings)
+        if self._forecast is None:
+            from ntm.scale.forecast import Forecast, measured_speed
+
+            self._forecast = Forecast(measured_speed if self._display else None)
+        self._finished = self._forecast.share_done(standings) * self._parts
+        self._standings = tuple(standings)
         self._show(now=all(standing.ended for standing in standings))
 
     def note(self, text: str) -> None:
@@ -84,13 +91,19 @@ class Stages:
             self._display.show(self._line, self._picture, now)
 
     def _line(self) -> str:
-        whole = f"({self.of_all:.0%} of all)"
         if not self._standings:
-            return f"{self.title} {self._finished:.0f} of {self._parts}: {self._part} {whole}"
+            parts = f"{self._finished:.0f} of {self._parts}"
+            return f"{self.title} {parts}: {self._part} ({self.of_all:.0%} of all)"
         finished = sum(standing.state == "finished" for standing in self._standings)
         running = [_in_words(s) for s in self._standings if s.state == "running"]
-        counted = f"{self.title} {finished} of {len(self._standings)} runs finished {whole}"
-        return "; ".join([counted, *running])
+        counted = f"{self.title} {finished} of {len(self._standings)} runs finished"
+        shares = f"({self.of_all:.0%} of all{self._training_left()})"
+        return "; ".join([f"{counted} {shares}", *running])
+
+    def _training_left(self) -> str:
+        if self._forecast is None or all(standing.ended for standing in self._standings):
+            return ""
+        return f", {duration(self._forecast.seconds_left(self._standings))} of training left"
 
     def _picture(self) -> Any:
         from rich.console import Group
@@ -100,16 +113,12 @@ class Stages:
         from ntm.scale.table import table_of_runs
 
         bars = Table.grid(padding=(0, 1))
-        elapsed = duration(time.monotonic() - self._started)
+        elapsed = duration(time.monotonic() - self._started) + self._training_left()
         for name, share, text in (("all", self.of_all, elapsed), (self.title, self.of_stage, "")):
             bars.add_row(name, ProgressBar(1, share, width=30), f"{share:.0%}", text)
         # The runs come last: they may be more than the terminal has lines.
         runs = [table_of_runs(self._standings)] if self._standings else []
         return Group(bars, self._part, *runs)
-
-
-def _share_done(standing: "Standing") -> float:
-    return 1.0 if standing.ended else standing.sequences / standing.job.sequences
 
 
 def _in_words(standing: "Standing") -> str:

@@ -1,6 +1,5 @@
 """What a person sees while many runs are trained: a live table on a terminal, lines elsewhere."""
 
-import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -10,6 +9,7 @@ from ntm.common.fields import as_text
 from ntm.common.text import duration
 from ntm.report.display import ProgressDisplay
 from ntm.report.table import Table
+from ntm.scale.forecast import Forecast
 from ntm.scale.jobs import Standing, State
 from ntm.scale.summary import Group, Summary
 
@@ -26,7 +26,7 @@ class RunsView(AbstractContextManager["RunsView"]):
 
     def __init__(self, stream: TextIO) -> None:
         self._display = ProgressDisplay(stream, _LINE_SECONDS, delay=_LINE_SECONDS, keep=False)
-        self._clock = TimeLeft()
+        self._forecast = Forecast()
         self._known: dict[str, tuple[State, str | None]] = {}
 
     def __exit__(self, *error: object) -> None:
@@ -34,7 +34,7 @@ class RunsView(AbstractContextManager["RunsView"]):
 
     def show(self, standings: Sequence[Standing]) -> None:
         """Redraw the table, or print what has changed."""
-        line = counts(standings, self._clock.left(standings))
+        line = counts(standings, self._forecast.seconds_left(standings))
         if not self._display.is_terminal:
             self._tell_changes(standings)
         self._display.show(lambda: line, lambda: self._table(standings, line))
@@ -87,28 +87,6 @@ def _news(standing: Standing) -> str:
 
 def _bits(standing: Standing) -> str:
     return "" if standing.bits is None else f"{standing.bits:.3f}"
-
-
-class TimeLeft:
-    """How long the rest will take, from the sequences done since the first call."""
-
-    def __init__(self) -> None:
-        self._began: tuple[float, int] | None = None
-
-    def left(self, standings: Sequence[Standing]) -> float:
-        """Seconds; infinite before any sequence is done.
-
-        All sequences count the same, so for tasks of different lengths this is a rough guess.
-        """
-        now = time.monotonic()
-        done = sum(standing.sequences for standing in standings)
-        to_do = sum(s.job.sequences - s.sequences for s in standings if not s.ended)
-        if self._began is None:
-            self._began = now, done
-        since, first = self._began
-        if done <= first:
-            return float("inf") if to_do else 0.0
-        return to_do * (now - since) / (done - first)
 
 
 def counts(standings: Sequence[Standing], seconds_left: float) -> str:
