@@ -75,9 +75,12 @@ def test_a_length_beyond_the_memory_is_noted(
         assert capsys.readouterr().err == ""
 
 
-def test_lengths_of_the_trained_range_are_not_noted(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_task_that_needs_no_location_per_vector_gets_no_note(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     task = pretrained.settings("ngrams-ff").task
     _, usual = task.trained_range("length")
     assert usual > pretrained.settings("ngrams-ff").model.memory_locations
-    _, errors = printed(capsys, "eval", "ngrams-ff", "--length", str(usual), "--sequences", "1")
-    assert errors == ""
+    for length in (usual, 2 * usual):
+        given = ["--length", str(length), "--sequences", "1"]
+        assert printed(capsys, "eval", "ngrams-ff", *given)[1] == ""

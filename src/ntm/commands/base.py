@@ -95,7 +95,8 @@ def enlarged_for(task: "Task", model: "Model", options: argparse.Namespace) -> "
     model = enlarged(model, options.memory_locations)
     locations = getattr(model.config, "memory_locations", math.inf)
     for axis, size in axes_given(options).items():
-        if axis != "repeats" and size > max(locations, task.trained_range(axis)[1]):
+        # Where usual problems are longer than the memory, no location per vector is wanted.
+        if axis != "repeats" and task.trained_range(axis)[1] <= locations < size:
             print(
                 f"Note: --{axis} {size} is more than the {locations} locations of the memory; "
                 f"--memory-locations {1 << size.bit_length()} enlarges it.",
