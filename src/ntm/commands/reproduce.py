@@ -22,7 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--out", type=Path, required=True, metavar="DIR", help="folder for runs and report")
     add("--quick", action="store_true", help="short runs: all of it in a few minutes")
     add("--seeds", type=int, default=1, metavar="K", help="runs per network (default: 1)")
-    add("--first-seed", type=int, default=0, metavar="S", help="their seeds are S, S+1, ...")
+    add(
+        "--first-seed", type=int, default=0, metavar="S", help="with seeds S, S+1, ... (default: 0)"
+    )
     add(
         "--tasks",
         nargs="+",

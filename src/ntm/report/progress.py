@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ntm.common.text import duration
@@ -58,9 +59,10 @@ class Stages:
     def training(self, standings: Sequence["Standing"]) -> None:
         """This is where the runs stand."""
         if self._forecast is None:
-            from ntm.scale.forecast import Forecast, measured_speed
+            from ntm.scale.forecast import Forecast, measured_seconds
 
-            self._forecast = Forecast(measured_speed if self._display else None)
+            self._forecast = Forecast(measured_seconds if self._display else None)
+        self._forecast.observe(standings)
         self._finished = self._forecast.share_done(standings) * self._parts
         self._standings = tuple(standings)
         self._show(now=all(standing.ended for standing in standings))
@@ -101,9 +103,11 @@ class Stages:
         return "; ".join([f"{counted} {shares}", *running])
 
     def _training_left(self) -> str:
-        if self._forecast is None or all(standing.ended for standing in self._standings):
+        running = any(standing.state == "running" for standing in self._standings)
+        if not running or self._forecast is None:
             return ""
-        return f", {duration(self._forecast.seconds_left(self._standings))} of training left"
+        left = self._forecast.seconds_left(self._standings)
+        return f", {duration(left)} of training left" if isfinite(left) else ""
 
     def _picture(self) -> Any:
         from rich.console import Group

@@ -4,11 +4,13 @@ import heapq
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import inf
+from pathlib import Path
 from statistics import fmean
 
 from ntm.bench.timing import threads
 from ntm.runs import Settings, Stream, build_model
-from ntm.scale.jobs import Standing
+from ntm.scale.jobs import Job, Standing
 from ntm.training.state import State
 from ntm.training.step import make_step
 
@@ -17,84 +19,99 @@ _TRIAL_SECONDS = 0.2
 
 
 class Forecast:
-    """When jobs will be done.
+    """When jobs will be done. A job with trials counts as if it needed all of them.
 
-    measure: gives the sequences per second of a network that no job has trained yet. Without it,
-    such a job counts as being as fast as the mean of the others.
+    measure: gives the seconds per sequence of a network that no job has trained yet. Without it,
+    such a network counts as the mean of the others.
     """
 
     def __init__(self, measure: Callable[[Settings], float] | None = None) -> None:
         self._measure = measure
-        self._speeds: dict[str, float] = {}
+        self._known: dict[str, float] = {}  # seconds per sequence, by kind of network
+        self._failed: set[str] = set()  # kinds that cannot be measured
+        self._usual = inf
+        self._kinds: dict[Path, str] = {}
+        self._heard: dict[Path, int] = {}  # the sequences of each job's last report
+
+    def observe(self, standings: Sequence[Standing]) -> None:
+        """Learn from where the jobs stand now; at most one of those that wait is measured."""
+        for standing in standings:
+            job, count = standing.job, standing.sequences
+            if standing.speed and self._heard.get(job.folder) != count:
+                self._heard[job.folder] = count
+                self._learn(self._kind(job), 1 / standing.speed)
+        unmeasured = self._unmeasured(standings)
+        if unmeasured and self._measure:
+            self._try(unmeasured, self._measure)
+        self._usual = fmean(self._known.values()) if self._known else inf
 
     def seconds_left(self, standings: Sequence[Standing]) -> float:
-        """Until the last job ends, if as many run at a time as do now; infinite if unknown.
-
-        A job with trials may end earlier: it counts as if it needed all of them.
-        """
-        running = [s for s in standings if s.state == "running"]
-        others = [s for s in standings if s.state in {"waiting", "interrupted"}]
-        ends = [self._seconds_left(standing) for standing in running] or [0.0]
+        """Until the last job ends, if as many run at a time as do now; infinite if unknown."""
+        if self._unmeasured(standings):
+            return inf
+        ends = [self._seconds_left(s) for s in standings if s.state == "running"] or [0.0]
         heapq.heapify(ends)
-        for standing in others:
-            heapq.heapreplace(ends, ends[0] + self._seconds_left(standing))
+        for standing in standings:
+            if standing.state == "waiting":
+                heapq.heapreplace(ends, ends[0] + self._seconds_left(standing))
         return max(ends)
 
     def share_done(self, standings: Sequence[Standing]) -> float:
         """The share of all the training that is done."""
-        left = sum(self._seconds_left(standing) for standing in standings)
-        done = sum(self._seconds_done(standing) for standing in standings)
-        if left in (0.0, float("inf")):
+        left = sum(self._seconds_left(s) for s in standings if not s.ended)
+        done = sum(s.seconds or self._seconds(s.job, s.sequences) for s in standings)
+        if left in {0.0, inf}:
             return 1.0 if left == 0.0 else 0.0
         return done / (done + left)
 
     def _seconds_left(self, standing: Standing) -> float:
-        if standing.state in {"finished", "failed"}:
-            return 0.0
-        return self._seconds(standing, max(standing.job.sequences - standing.sequences, 0))
+        to_do = standing.job.sequences - standing.sequences
+        return self._seconds(standing.job, max(to_do, 0))
 
-    def _seconds_done(self, standing: Standing) -> float:
-        return standing.seconds or self._seconds(standing, standing.sequences)
+    def _seconds(self, job: Job, sequences: int) -> float:
+        return sequences * self._known.get(self._kind(job), self._usual) if sequences else 0.0
 
-    def _seconds(self, standing: Standing, sequences: int) -> float:
-        if sequences == 0:
-            return 0.0
-        speed = self._speed(standing)
-        return sequences / speed if speed else float("inf")
+    def _learn(self, kind: str, seconds: float) -> None:
+        known = self._known.get(kind, seconds)
+        self._known[kind] = known + _WEIGHT_OF_NEWS * (seconds - known)
 
-    def _speed(self, standing: Standing) -> float:
-        """Sequences per second; 0 if nothing is known."""
-        kind = _kind(standing.job.settings)
-        known = self._speeds.get(kind)
-        if standing.speed:
-            change = 0.0 if known is None else known - standing.speed
-            self._speeds[kind] = standing.speed + (1 - _WEIGHT_OF_NEWS) * change
-        elif known is None and self._measure:
-            try:
-                self._speeds[kind] = self._measure(standing.job.settings)
-            except Exception:  # the job itself will say what is wrong
-                self._speeds[kind] = 0.0
-        others = [speed for speed in self._speeds.values() if speed]
-        return self._speeds.get(kind) or fmean(others or [0.0])
+    def _unmeasured(self, standings: Sequence[Standing]) -> Job | None:
+        """A job that waits, and of whose network nothing is known that could be."""
+        if not self._measure:
+            return None
+        waiting = (s.job for s in standings if s.state == "waiting")
+        settled = self._known.keys() | self._failed
+        return next((job for job in waiting if self._kind(job) not in settled), None)
+
+    def _try(self, job: Job, measure: Callable[[Settings], float]) -> None:
+        try:
+            self._learn(self._kind(job), measure(job.settings))
+        except Exception:  # the run itself will say what is wrong
+            self._failed.add(self._kind(job))
+
+    def _kind(self, job: Job) -> str:
+        """All that decides how fast a network trains."""
+        if job.folder not in self._kinds:
+            chosen = job.settings.training
+            how = (chosen.batch_size, chosen.bucketed, chosen.engine, chosen.device, chosen.threads)
+            self._kinds[job.folder] = f"{job.settings.task} {job.settings.trained_model} {how}"
+        return self._kinds[job.folder]
 
 
-def _kind(settings: Settings) -> str:
-    """What decides how fast a network trains."""
-    return f"{settings.task} {settings.trained_model} {settings.training.batch_size}"
-
-
-def measured_speed(settings: Settings) -> float:
-    """Sequences per second that a network trains on, with one thread of this machine."""
-    size = settings.training.batch_size
+def measured_seconds(settings: Settings) -> float:
+    """Seconds that a network trains on one sequence, with one thread of this machine."""
+    chosen = settings.training
     with threads(1):
         model = build_model(replace(settings, model=settings.trained_model))
         step = make_step(model, State(settings, model).optimiser)
-        stream = Stream(settings.task, settings.training.seed, size, name="speed")
+        stream = Stream(
+            settings.task, chosen.seed, chosen.batch_size, name="speed", bucketed=chosen.bucketed
+        )
         block = stream.block(0)
-        step(block, 0, size)  # the first one sets things up
+        step(block, 0, chosen.batch_size)  # the first one sets things up
         began, trained = time.process_time(), 0
         while (taken := time.process_time() - began) < _TRIAL_SECONDS:
             first = trained % stream.block_size
-            step(block, first, first + size)
-            trained += size
-    return trained / taken
+            step(block, first, first + chosen.batch_size)
+            trained += chosen.batch_size
+    return taken / trained

@@ -34,6 +34,7 @@ class RunsView(AbstractContextManager["RunsView"]):
 
     def show(self, standings: Sequence[Standing]) -> None:
         """Redraw the table, or print what has changed."""
+        self._forecast.observe(standings)
         line = counts(standings, self._forecast.seconds_left(standings))
         if not self._display.is_terminal:
             self._tell_changes(standings)

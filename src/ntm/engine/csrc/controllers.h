@@ -27,7 +27,7 @@ void lstm(T* h, T* cell, T* gates, const T* previous_cell, Index units) {
   map(h, units, [](Vec<T> gate, Vec<T> c) { return gate * tanh<T>(c); }, o, static_cast<const T*>(cell));
 }
 
-// dvalues (i, f, g, o) from dh and dcell, which becomes the gradient of the previous cell.
+// dvalues (i, f, g, o) from dh and dcell, which becomes the gradient of the previous cell. dvalues may be gates.
 template <typename T>
 void lstm_backward(T* dvalues, T* dcell, const T* dh, const T* gates, const T* cell, const T* previous_cell,
                    Index units) {

@@ -63,7 +63,7 @@ enum class From { zero, bias, result };
 template <typename T, int rows, int panels>
 __attribute__((noinline)) void multiply_tile(T* result, Index stride, const Left<T>& left, const Right<T>& right,
                                              Index depth, From from, const T* bias, Index columns) {
-  // By reference: a struct that was just made is slow to copy, as its fields wait in the store buffer.
+  // A struct that was just made is slow to pass by value, as its fields are still on their way to memory.
   Left<T> a = left;
   Right<T> b = right;
   constexpr int lanes = kLanes<T>, per_panel = kPanel / lanes, vectors = per_panel * panels;

@@ -52,7 +52,6 @@ struct LSTMTape {
       gates.push_back(arena.take(gates_stride));
       cell.push_back(arena.take(cell_stride));
     }
-    arena.size += kPanel;  // vectors may read past the last row
   }
 };
 
