@@ -60,6 +60,8 @@ class StartState(nn.Module):
             hidden=self.hidden,
             cell=self.cell,
         )
+        if not torch.is_grad_enabled():  # where a view of a parameter would still require gradients
+            start = start.detach()
         return State(*(tensor.expand(batch_size, *tensor.shape) for tensor in start))
 
     @torch.no_grad()

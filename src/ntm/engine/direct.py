@@ -107,6 +107,8 @@ class Call:
         rest = start[len(final) :]
         if self.learned:
             rest = [part.expand(len(final[0]), -1, -1) for part in rest]
+            if not torch.is_grad_enabled():  # where a view would still require gradients
+                rest = [part.detach() for part in rest]
         return [*final, *rest]
 
     def state(self, start: Sequence[Tensor], batch_size: int) -> Sequence[Tensor]:
