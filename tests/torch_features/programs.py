@@ -78,7 +78,8 @@ def onnx(engine: str) -> None:
     shapes = {"x": {0: TIME, 1: SEQUENCES}, "lengths": {0: SEQUENCES}}
     with TemporaryDirectory() as folder, torch.no_grad():
         file = Path(folder, "net.onnx")
-        torch.onnx.export(net, (), file, kwargs=arguments, dynamic_shapes=shapes, verbose=False)
+        options = {"dynamo": True, "dynamic_shapes": shapes, "verbose": False}
+        torch.onnx.export(net, (), file, kwargs=arguments, **options)
         session = onnxruntime.InferenceSession(file)
     for steps, lengths in ((5, [2, 5, 0]), (9, [9, 8, 7, 0]), (1, [1])):
         arguments = {"x": inputs(steps, len(lengths)), "lengths": torch.tensor(lengths)}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _KINDS = (Cell, FeedforwardController, LSTMController, Heads, StartState, nn.Linear, nn.ModuleList)
 # What a call of a module runs; an attribute of that name on one module would take its place.
-_METHODS: dict[type[nn.Module], frozenset[str]] = {}
+_METHODS: dict[type[nn.Module], tuple[str, ...]] = {}
 # What of a module's attributes recognition looks into.
 _DICTS = (
     *("_modules", "_parameters", "_forward_hooks", "_forward_pre_hooks"),
@@ -38,7 +38,7 @@ _TENSORS = (nn.Parameter, Tensor)  # functional_call puts tensors in the place o
 def know(kind: type[nn.Module], tensors: tuple[str, ...] = ("weight", "bias")) -> None:
     """Let `own_attributes` recognise modules of this kind; tensors: what its `forward` looks up."""
     methods = (name for name in dir(kind) if callable(getattr(kind, name)))
-    _METHODS[kind] = frozenset((*methods, *tensors))
+    _METHODS[kind] = (*methods, *tensors)
 
 
 for _kind in _KINDS:
@@ -179,9 +179,9 @@ def own_attributes(module: Any, kind: type[nn.Module], name: str) -> dict[str, A
         raise Unrecognised(f"{name} has forward hooks")
     if own["_backward_hooks"] or own["_backward_pre_hooks"]:
         raise Unrecognised(f"{name} has backward hooks")
-    if not _METHODS[kind].isdisjoint(own):
-        replaced = ", ".join(sorted(_METHODS[kind] & own.keys()))
-        raise Unrecognised(f"{name} has an attribute of its own in place of {replaced}")
+    if replaced := [method for method in _METHODS[kind] if method in own]:
+        listed = ", ".join(replaced)
+        raise Unrecognised(f"{name} has an attribute of its own in place of {listed}")
     return own
 
 
