@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 from torch.serialization import add_safe_globals
-from torch.utils._pytree import _register_namedtuple
 
 from ntm.addressing import Addressing, address
 from ntm.config import NTMConfig
 from ntm.controllers import make_controller
 from ntm.heads import HeadParameters, Heads
 from ntm.memory import read, write
+from ntm.torch_names import register_named_tuple
 
 
 class State(NamedTuple):
@@ -53,7 +53,7 @@ def described(values: NamedTuple) -> str:
 
 def make_storable(kind: type[NamedTuple]) -> None:
     """Let exported programs and `torch.load(weights_only=True)` hold this kind of tensors."""
-    _register_namedtuple(kind, serialized_type_name=f"ntm.{kind.__name__}")
+    register_named_tuple(kind, serialized_type_name=f"ntm.{kind.__name__}")
     add_safe_globals([kind])
 
 

@@ -60,6 +60,7 @@ def require_input(x: object, input_size: int, batch_first: bool, like: Tensor) -
         return
     axes = "batch, time" if batch_first else "time, batch"
     if not isinstance(x, Tensor):
+        _refuse_proxy(x)
         raise TypeError(f"x must be a tensor ({axes}, {input_size}), got {type(x).__name__}.")
     shape, time = x.shape, 1 if batch_first and x.dim() == 3 else 0
     if len(shape) not in {2, 3} or shape[-1] != input_size or shape[time] == 0:
@@ -68,6 +69,14 @@ def require_input(x: object, input_size: int, batch_first: bool, like: Tensor) -
             f"{tuple(shape)}. One sequence alone may be (time, {input_size})."
         )
     _require_same_kind("x", x, like)
+
+
+def _refuse_proxy(x: object) -> None:
+    if type(x).__module__.startswith("torch.fx."):
+        raise TypeError(
+            "torch.fx.symbolic_trace cannot follow this layer, which looks at the shape of x. Use "
+            "torch.export.export(net, (x,))."
+        )
 
 
 def _require_packed(x: PackedSequence, input_size: int) -> None:

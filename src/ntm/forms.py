@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
-from torch.utils._pytree import tree_map_only
 
 from ntm.engine import transforms
+from ntm.torch_names import tree_map_only
 
 Sequences = Tensor | PackedSequence
 Lengths = Tensor | Sequence[int] | None

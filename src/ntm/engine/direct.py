@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from ntm import torch_names
 from ntm.config import NTMConfig
 from ntm.engine import native, operators, recognition, transforms
 from ntm.engine.base import Answer, Declined, Record, Request, register
@@ -172,7 +173,7 @@ def _learned_gradients(dstate: Sequence[Tensor], state: Sequence[Tensor]) -> lis
     memory, read, write, *rest = (part.sum(0) for part in dstate) if batched else dstate
     weightings = [part[0] if part.dim() > 2 else part for part in state[1:3]]
     logits = [
-        torch._softmax_backward_data(gradient, values, 1, values.dtype)
+        torch_names.softmax_backward(gradient, values, 1, values.dtype)
         for gradient, values in zip((read, write), weightings, strict=True)
     ]
     return [memory, *logits, *rest]

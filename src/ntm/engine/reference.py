@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from ntm import torch_names
 from ntm.cell import Cell, State, Step
 from ntm.engine.base import Record, Request, register
 
@@ -50,8 +51,6 @@ def _scan(cell: Cell, x: Tensor, state: State, lengths: Tensor | None) -> tuple[
 
     The operator knows plain tuples of equal strides, and returns nothing that it was given.
     """
-    from torch._higher_order_ops.scan import scan
-
     def advance(
         state: tuple[Tensor, ...], now: tuple[Tensor, Tensor]
     ) -> tuple[tuple[Tensor, ...], Tensor]:
@@ -61,7 +60,7 @@ def _scan(cell: Cell, x: Tensor, state: State, lengths: Tensor | None) -> tuple[
         return _copies(after), _where(active, step.output)
 
     times = torch.arange(x.shape[0], device=x.device)
-    final, logits = scan(advance, _copies(state), (x, times))
+    final, logits = torch_names.scan(advance, _copies(state), (x, times))
     return logits, State(*final)
 
 
@@ -90,7 +89,7 @@ class Reference:
             state = net.start(x.shape[1])
         if not torch.is_grad_enabled():  # where views of a leaf would still require gradients
             x, state = x.detach(), state.detach()
-        if torch.compiler.is_exporting():
+        if torch_names.is_exporting():
             _require_no_clip(net.backward_clip)
             how_many: Any = x.shape[0]
             if isinstance(how_many, torch.SymInt):
