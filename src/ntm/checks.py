@@ -46,6 +46,7 @@ def refuse_tracing() -> None:
 def require_range(dtype: torch.dtype) -> None:
     """A dtype that can hold the epsilons of equations 6 and 9; float16 rounds them to zero."""
     if dtype not in _WIDE_ENOUGH:
+        _refuse_proxy(dtype)
         raise TypeError(
             f"The network's parameters must be float32, float64 or bfloat16, got {dtype}, whose "
             f"range is too small for the addressing. Convert it with net.to(dtype)."
@@ -71,8 +72,9 @@ def require_input(x: object, input_size: int, batch_first: bool, like: Tensor) -
     _require_same_kind("x", x, like)
 
 
-def _refuse_proxy(x: object) -> None:
-    if type(x).__module__.startswith("torch.fx."):
+def _refuse_proxy(value: object) -> None:
+    """Not under torch.fx, which calls the layer with stand-ins for x and the parameters."""
+    if type(value).__module__.startswith("torch.fx."):
         raise TypeError(
             "torch.fx.symbolic_trace cannot follow this layer, which looks at the shape of x. Use "
             "torch.export.export(net, (x,))."

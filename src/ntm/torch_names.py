@@ -165,6 +165,7 @@ def make_autograd(operator: Any, backward: Any, setup_context: Any) -> Any | Non
         return None
     return _autograd.make_autograd_impl(operator, _autograd.Info(backward, setup_context))
 
+
 # --- Numbers, modules and optimisers -------------------------------------------------------------
 
 

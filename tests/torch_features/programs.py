@@ -99,6 +99,11 @@ def traced(engine: str) -> None:
     torch.jit.trace(small_net(engine), (inputs(),))
 
 
+@feature("`torch.fx.symbolic_trace`", refusal=r"symbolic_trace cannot follow.*torch\.export")
+def traced_by_fx(engine: str) -> None:
+    torch.fx.symbolic_trace(small_net(engine))
+
+
 @feature("`torch.jit.script`", refusal="torch.jit.script cannot read this layer")
 def scripted(engine: str) -> None:
     torch.jit.script(small_net(engine))

@@ -1,5 +1,6 @@
 """Features that look into a network or differentiate through it: hooks, wrappers, torch.func."""
 
+import pytest
 import torch
 from tests.torch_features.feature import assert_same, feature, inputs, small_net
 from torch import Tensor, nn
@@ -9,6 +10,7 @@ from torch.nn.utils import parametrizations, prune
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
+import ntm
 from ntm import NTM
 
 EDITED = r"runs networks as NTM builds them.*engine='reference'"
@@ -94,6 +96,18 @@ def pruned(engine: str) -> None:
     expected = small_net("reference")
     expected.cell.output.weight.data.copy_(net.cell.output.weight)
     torch.testing.assert_close(net(x)[0], expected(x)[0])
+
+
+@feature("a function of section 3 replaced", refusal=EDITED)
+def replaced_function(engine: str) -> None:
+    net, x = small_net(engine), inputs()
+    plain = net(x)[0]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ntm.cell, "read", lambda memory, weightings: -(weightings @ memory))
+        expected = small_net("reference")(x)[0]
+        assert not torch.equal(expected, plain)
+        assert torch.equal(net(x)[0], expected)
+    assert torch.equal(net(x)[0], plain)
 
 
 @feature("a layer without bias", refusal=EDITED)

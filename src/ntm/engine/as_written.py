@@ -71,7 +71,7 @@ def replaced_function() -> str | None:
 
 
 def replaced_method(kind: type[nn.Module]) -> str | None:
-    """The first method of a class that is no longer the package's own, or hides an inherited one."""
+    """The first method of a class that was replaced, or that hides an inherited one."""
     now = {name: value for name, value in vars(kind).items() if callable(value)}
     added = (name for name in now if name not in _methods[kind] and hasattr(nn.Module, name))
     gone = (name for name, value in _methods[kind].items() if now.get(name) is not value)

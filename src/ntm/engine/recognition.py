@@ -193,7 +193,9 @@ def own_attributes(module: Any, kind: type[nn.Module], name: str) -> dict[str, A
 
 def _of_another_kind(found: type, kind: type, name: str) -> str:
     same = found.__name__ == kind.__name__  # as peft's Linear is not torch's
-    names = [f"{each.__module__}.{each.__name__}" if same else each.__name__ for each in (found, kind)]
+    names = [
+        f"{each.__module__}.{each.__name__}" if same else each.__name__ for each in (found, kind)
+    ]
     return f"{name} is a {names[0]}, not a {names[1]}"
 
 

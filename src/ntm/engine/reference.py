@@ -51,6 +51,7 @@ def _scan(cell: Cell, x: Tensor, state: State, lengths: Tensor | None) -> tuple[
 
     The operator knows plain tuples of equal strides, and returns nothing that it was given.
     """
+
     def advance(
         state: tuple[Tensor, ...], now: tuple[Tensor, Tensor]
     ) -> tuple[tuple[Tensor, ...], Tensor]:
