@@ -10,7 +10,7 @@ ask torch's tensors for one more, `__dlpack_c_exchange_api__`, and read their at
 import warnings
 from collections.abc import Callable
 from pkgutil import resolve_name
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -80,13 +80,13 @@ def native_obstacle() -> str | None:
 # torch.jit.trace would fix the number of steps. The public torch.jit.is_tracing is slower.
 tracing_state: Callable[[], Any] = _find(
     "torch._C._get_tracing_state",
-    lambda: True if torch.jit.is_tracing() else None,  # type: ignore[no-untyped-call]
+    lambda: True if cast(Any, torch.jit).is_tracing() else None,
     "a call takes a little longer",
 )
 # The public forward_ad.unpack_dual refuses to be called outside a level and is slower.
 unpack_dual: Callable[..., Any] = _find(
     "torch._VF._unpack_dual",
-    lambda tensor, level: forward_ad.unpack_dual(tensor),  # noqa: ARG005
+    lambda tensor, level: cast(Any, forward_ad).unpack_dual(tensor),  # noqa: ARG005
     "forward-mode differentiation takes a little longer",
 )
 # Almost every call is outside forward-mode differentiation, and then no tensor needs a look.

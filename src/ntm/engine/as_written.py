@@ -34,14 +34,13 @@ def watch(kind: type[nn.Module]) -> None:
 
 def _watch(owner: Owner, name: str, kind: type[nn.Module]) -> None:
     value = vars(owner).get(name)
-    if not isinstance(value, FunctionType | float) or (owner, name) in zip(
-        _owners, _names, strict=True
-    ):
+    known = (owner, name) in zip(_owners, _names, strict=True)
+    if known or not isinstance(value, FunctionType | float):
         return
-    foreign = _is_foreign(value)
-    for each, entry in ((_owners, owner), (_names, name), (_values, None if foreign else value)):
-        each.append(entry)  # type: ignore[attr-defined]
-    if isinstance(value, FunctionType) and not foreign:
+    _owners.append(owner)
+    _names.append(name)
+    _values.append(None if _is_foreign(value) else value)
+    if isinstance(value, FunctionType) and not _is_foreign(value):
         for called in value.__code__.co_names:
             _watch(sys.modules[value.__module__], called, kind)
             _watch(kind, called, kind)
