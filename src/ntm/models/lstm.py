@@ -90,11 +90,12 @@ class LSTMBaseline(nn.Module):
         self.initialisation = LSTMInitialisation(forget_bias)
         self.batch_first, self.engine = batch_first, engine
         # A constant 1 joins the input; its weights are the biases. nn.LSTM would keep two per gate.
-        below = [input_size + 1] + [input_size + 1 + hidden_size] * (layers - 1)
-        self.layers = nn.ModuleList([nn.LSTM(inputs, hidden_size, bias=False) for inputs in below])
-        self.output = nn.Linear(layers * hidden_size, output_size)
-        self.start_hidden = nn.Parameter(torch.empty(layers, hidden_size))
-        self.start_cell = nn.Parameter(torch.empty(layers, hidden_size))
+        c, seen = self.config, self.config.input_size + 1
+        below = [seen] + [seen + c.hidden_size] * (c.layers - 1)
+        self.layers = nn.ModuleList([nn.LSTM(size, c.hidden_size, bias=False) for size in below])
+        self.output = nn.Linear(c.layers * c.hidden_size, c.output_size)
+        self.start_hidden = nn.Parameter(torch.empty(c.layers, c.hidden_size))
+        self.start_cell = nn.Parameter(torch.empty(c.layers, c.hidden_size))
         self.reset_parameters()
         self.to(device=device, dtype=dtype)
 
