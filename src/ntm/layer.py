@@ -14,7 +14,7 @@ from ntm import checks, engine, forms
 from ntm.cell import Cell, State
 from ntm.config import ControllerKind, Initialisation, NTMConfig, ShiftMode, StartMemory
 from ntm.controllers import LSTMController
-from ntm.engine import recognition
+from ntm.engine import EngineName, recognition
 from ntm.forms import Lengths, Sequences
 from ntm.start import StartState
 from ntm.trace import Trace
@@ -58,7 +58,7 @@ class NTM(nn.Module):
         head_gain: float = 1.0,
         gate_bias: float = 0.0,
         batch_first: bool = False,
-        engine: str = "auto",
+        engine: EngineName = "auto",
         backward_clip: float | None = None,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
@@ -85,14 +85,14 @@ class NTM(nn.Module):
         initialisation: Initialisation = Initialisation(),
         *,
         batch_first: bool = False,
-        engine: str = "auto",
+        engine: EngineName = "auto",
     ) -> Self:
         """The network that a config describes, freshly initialised."""
         return cls(**vars(config), **vars(initialisation), batch_first=batch_first, engine=engine)
 
     @staticmethod
     def from_pretrained(
-        name: str | Path, *, batch_first: bool | None = None, engine: str = "auto"
+        name: str | Path, *, batch_first: bool | None = None, engine: EngineName = "auto"
     ) -> "NTM":
         """A trained network: a packaged one, such as "copy-ff", or a folder of `save_pretrained`.
 
@@ -121,12 +121,12 @@ class NTM(nn.Module):
         self._backward_clip = checks.checked_limit("backward_clip", limit)
 
     @property
-    def engine(self) -> str:
+    def engine(self) -> EngineName:
         """Which engine was asked for; `ntm.engine.choose` tells which one runs, and why."""
         return self._engine
 
     @engine.setter
-    def engine(self, name: str) -> None:
+    def engine(self, name: EngineName) -> None:
         self._engine = engine.checked_name(name)
 
     def reset_parameters(self) -> None:

@@ -16,7 +16,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 from ntm import checks, forms
 from ntm.cell import described, make_storable
 from ntm.common.fields import Checked, setting
-from ntm.engine import checked_name
+from ntm.engine import EngineName, checked_name
 from ntm.forms import Lengths, Sequences
 
 
@@ -81,7 +81,7 @@ class LSTMBaseline(nn.Module):
         *,
         forget_bias: float = 0.0,
         batch_first: bool = False,
-        engine: str = "auto",
+        engine: EngineName = "auto",
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
@@ -106,18 +106,18 @@ class LSTMBaseline(nn.Module):
         initialisation: LSTMInitialisation = LSTMInitialisation(),
         *,
         batch_first: bool = False,
-        engine: str = "auto",
+        engine: EngineName = "auto",
     ) -> Self:
         """The network that a config describes, freshly initialised."""
         return cls(**vars(config), **vars(initialisation), batch_first=batch_first, engine=engine)
 
     @property
-    def engine(self) -> str:
+    def engine(self) -> EngineName:
         """What computes the gradients of `ntm train`, as it was asked for."""
         return self._engine
 
     @engine.setter
-    def engine(self, name: str) -> None:
+    def engine(self, name: EngineName) -> None:
         self._engine = checked_name(name)
 
     @torch.no_grad()
