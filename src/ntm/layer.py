@@ -145,9 +145,13 @@ class NTM(nn.Module):
         self.start.reset_parameters()
 
     def initial_state(self, batch_size: int) -> State:
-        """The learned state before the first step, for `batch_size` sequences."""
+        """The learned state before the first step, for `batch_size` sequences.
+
+        It is a copy: writing to it changes neither the weights nor another sequence.
+        """
         checks.require_positive("batch_size", batch_size)
-        return self.start(batch_size)  # type: ignore[no-any-return]  # nn.Module.__call__ is untyped
+        start: State = self.start(batch_size)
+        return start.clone()
 
     @overload
     def forward(
