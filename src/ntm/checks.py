@@ -164,7 +164,7 @@ def _require_part(
 
 def _as_tensor(name: str, values: Tensor | Sequence[int]) -> Tensor:
     if isinstance(values, Tensor):
-        return values
+        return transforms.as_plain(values)
     try:
         return torch.tensor(values)
     except (TypeError, ValueError, RuntimeError) as error:

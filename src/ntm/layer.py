@@ -263,9 +263,9 @@ class NTM(nn.Module):
         lengths = checks.checked_lengths(lengths, batch_size, steps, seen.device)
         checks.require_finite(seen, lengths)
         if state is not None:
-            alone = forms.is_unbatched(x)
-            checks.require_state(state, self.config, None if alone else batch_size, like)
-            state = State(*(part.unsqueeze(0) for part in state)) if alone else state
+            batch = None if forms.is_unbatched(x) else batch_size
+            checks.require_state(state, self.config, batch, like)
+            state = forms.batched(x, state)
         elif not self._starts_as_built():
             state = self.initial_state(batch_size)
         return seen, state, lengths

@@ -253,7 +253,7 @@ class LSTMBaseline(nn.Module):
         checks.require_finite(seen, lengths)
         if state is None:
             return seen, self._start(batch_size), lengths
-        alone, shape = forms.is_unbatched(x), tuple(self.start_cell.shape)
-        batch = None if alone else batch_size
+        batch = None if forms.is_unbatched(x) else batch_size
+        shape = tuple(self.start_cell.shape)
         checks.require_parts(state, LSTMState, (shape, shape), batch, self.start_cell)
-        return seen, LSTMState(*(t.unsqueeze(0) for t in state)) if alone else state, lengths
+        return seen, forms.batched(x, state), lengths
