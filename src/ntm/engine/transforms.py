@@ -76,6 +76,17 @@ def watched() -> bool:
     return bool(torch_names.dispatch_modes() or torch_names.function_modes())
 
 
+def as_plain(tensor: Tensor) -> Tensor:
+    """Return torch's own tensor in place of a subclass that has the same memory.
+
+    A class that computes in its own way, such as DTensor, has a `__torch_dispatch__` and stays.
+    """
+    kind = type(tensor)
+    if kind in _PLAIN or kind.__torch_dispatch__ is not Tensor.__torch_dispatch__:
+        return tensor
+    return tensor.as_subclass(Tensor)
+
+
 def is_plain(tensor: Tensor) -> bool:
     """Whether it is torch's own dense tensor, whose memory holds its values."""
     own = type(tensor) in _PLAIN and not tensor.is_neg()
