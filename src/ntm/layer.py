@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self, overload
+from typing import Any, Literal, Self, overload
 
 import torch
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from ntm import checks, engine, forms
-from ntm.cell import Cell, State
+from ntm.cell import Cell, State, Weightings
 from ntm.config import ControllerKind, Initialisation, NTMConfig, ShiftMode, StartMemory
 from ntm.controllers import LSTMController
 from ntm.engine import EngineName, recognition
@@ -27,6 +27,7 @@ class NTM(nn.Module):
         logits, state = net(x)                    # x: (time, batch, input_size)
         logits, state = net(x, state)             # goes on where it stopped
         logits, state = net(x, lengths=lengths)   # mixed lengths, (batch,) integers
+        logits, state, weightings = net(x, return_weightings=True)  # where the heads looked
 
     The outputs are logits: train with `binary_cross_entropy_with_logits`. `heads=k` means k read
     and k write heads; `read_heads` and `write_heads` set them apart. The other arguments are the
@@ -163,10 +164,29 @@ class NTM(nn.Module):
         self, x: PackedSequence, state: State | None = None
     ) -> tuple[PackedSequence, State]: ...
 
+    @overload
+    def forward(
+        self,
+        x: Tensor,
+        state: State | None = None,
+        lengths: Lengths = None,
+        *,
+        return_weightings: Literal[True],
+    ) -> tuple[Tensor, State, Weightings]: ...
+
+    @overload
+    def forward(
+        self, x: PackedSequence, state: State | None = None, *, return_weightings: Literal[True]
+    ) -> tuple[PackedSequence, State, Weightings]: ...
+
     @forms.in_own_precision
     def forward(
-        self, x: Sequences, state: State | None = None, lengths: Lengths = None
-    ) -> tuple[Sequences, State]:
+        self,
+        x: Sequences,
+        state: State | None = None,
+        lengths: Lengths = None,
+        return_weightings: bool = False,
+    ) -> tuple[Sequences, State] | tuple[Sequences, State, Weightings]:
         """Run the sequences of a batch.
 
         x: (time, batch, input_size), or (batch, time, input_size) with `batch_first`. Also one
@@ -174,13 +194,24 @@ class NTM(nn.Module):
         state: where to go on from; None starts afresh from the learned start.
         lengths: steps of each sequence. What lies beyond changes no output, gradient or final
             state; the outputs there are zero.
+        return_weightings: whether to return the weightings of all heads at every step, too
+            (False). A loss may depend on them: they have gradients.
 
         Returns the logits, shaped like x with output_size channels, and the state after each
-        sequence's last step. They have the parameters' dtype, under autocast too.
+        sequence's last step. They have the parameters' dtype, under autocast too. With
+        `return_weightings` a third value follows, `Weightings(read, write)`, each (time, batch,
+        heads, N); (batch, time, heads, N) with `batch_first`; (time, heads, N) for one sequence.
+        For a PackedSequence they are padded, time first, in the order of the state.
         """
         seen, start, lengths = self._prepared(x, state, lengths)
-        logits, final, _ = engine.run(self, engine.Request(seen, start, lengths))
-        return forms.as_given(x, logits, State(*final), self.batch_first)
+        request = engine.Request(seen, start, lengths, weightings=return_weightings)
+        logits, final, found = engine.run(self, request)
+        given = forms.as_given(x, logits, State(*final), self.batch_first)
+        if not return_weightings:
+            return given
+        ordered = (found["read_weightings"], found["write_weightings"])
+        each = (forms.weightings_as_given(x, part, self.batch_first) for part in ordered)
+        return *given, Weightings(*each)
 
     @torch.no_grad()
     @forms.in_own_precision
