@@ -15,7 +15,7 @@ from ntm.training.clock import Clock
 from ntm.training.observers import Observer
 from ntm.training.parallel import Ranks, SharedStep, part_of
 from ntm.training.state import State
-from ntm.training.step import Step, make_step
+from ntm.training.step import Step
 from ntm.training.trials import end_trial
 
 Ending = Literal["finished", "solved", "out of time", "interrupted"]
@@ -116,7 +116,7 @@ class Trainer:
 
     def _make_step(self) -> tuple[Step, Callable[[], bool]]:
         """One update, and whether something is due after it."""
-        step = make_step(self.model, self.state.optimiser)
+        step = self.settings.family.step(self.model, self.state.optimiser)
         if self.ranks.size == 1:
             return step, self.clock.is_due
         shared = SharedStep(step, self.ranks, self.clock.is_due)
