@@ -41,7 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Train, or continue a run; 128 + the signal that interrupted it."""
-    from ntm.training import make_progress, train
+    from ntm.training import make_progress
+    from ntm.training.begin import train_until_signal
     from ntm.training.parallel import check_shares, leads
 
     with reading_arguments():
@@ -51,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     if options.settings:
         _print_settings(settings)
         return 0
-    result = train(settings, folder, resume=options.resume, progress=make_progress())
+    result = train_until_signal(settings, folder, resume=options.resume, progress=make_progress())
     if leads():
         print(_summary(result, folder, settings.training.validate_beyond))
     return 0 if result.signal is None else 128 + result.signal
