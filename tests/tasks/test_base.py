@@ -1,5 +1,6 @@
 import math
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, dataclass
+from typing import ClassVar
 
 import pytest
 import torch
@@ -279,3 +280,20 @@ def test_render_takes_the_answer_of_the_sequence_alone() -> None:
     logits[:, 1:] *= -1
     assert "no wrong bits" in task.render(batch, 0, logits)
     assert "6 wrong bits" in task.render(batch, 1, logits)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unbounded(Copy):
+    name: ClassVar[str] = "unbounded"
+    axes: ClassVar[tuple[str, ...]] = ("length", "depth", "breadth")
+    depth: int = 3
+
+    def fields_at(self, axis: str, value: int) -> dict[str, int]:
+        return {"bits": value} if axis == "breadth" else super().fields_at(axis, value)
+
+
+def test_the_smallest_size_is_what_a_field_declares_and_one_otherwise() -> None:
+    task = Unbounded(min_length=4)
+    assert {axis: task.smallest(axis) for axis in task.axes} == dict.fromkeys(task.axes, 1)
+    with pytest.raises(ValueError, match="unbounded task has no axis 'width'; it has length and"):
+        task.smallest("width")
