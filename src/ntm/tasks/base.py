@@ -69,7 +69,7 @@ class Batch(NamedTuple):
 class Task(ABC):
     """A kind of problem: its encoding, its ranges and a sampler.
 
-    A subclass is a frozen dataclass whose fields are its settings (see `ntm.common.fields` for
+    A subclass is a frozen dataclass whose fields are its settings (see `ntm.tasks.setting` for
     what a field may declare; it is checked on construction). It names its channels, samples
     batches, and says how many steps it scores on average; the rest follows.
     """
