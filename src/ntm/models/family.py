@@ -118,7 +118,7 @@ class Family(ABC):
 
 
 def _signed(make: Callable[..., Model]) -> Callable[..., Model]:
-    """The method, which also notes on the network whose work it is."""
+    """Wrap a method that makes a network: note the name of the family on the network."""
 
     @wraps(make)
     def make_and_sign(self: Family, *arguments: Any, **options: Any) -> Model:

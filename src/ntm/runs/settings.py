@@ -173,7 +173,7 @@ class Settings:
     initialisation: Any = None
     """How the weights begin, of the type that the model's family has for that; None: as usual."""
     model_name: str = ""
-    """What the command line calls the model's family; empty: the family of the config."""
+    """Name of the model's family on the command line; empty: the family of the config."""
 
     def __post_init__(self) -> None:
         self._require_family()

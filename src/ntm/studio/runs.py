@@ -197,7 +197,7 @@ class Runs:
 
 
 def _why_not_played(settings: Settings) -> str | None:
-    """Why the studio watches a run and offers no network of it; None where the size is known."""
+    """Reason why the studio offers no network of a run; None where the size is known."""
     if settings.family.footprint(settings.model) is not None:
         return None
     return (

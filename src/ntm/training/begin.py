@@ -116,7 +116,7 @@ def train_until_signal(
 
 @contextmanager
 def _threads(count: int) -> Iterator[None]:
-    """Let torch use this many threads (0: torch's own choice); afterwards as many as before."""
+    """Let torch use this many threads (0: torch's own choice), and restore the number after it."""
     before = torch.get_num_threads()
     if count:
         torch.set_num_threads(count)
