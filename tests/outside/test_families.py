@@ -273,3 +273,23 @@ def test_a_class_of_a_script_is_loaded_there_and_explained_elsewhere(
     named = config.read_text().replace(f"__main__:{kind}", str(HERE / file))
     config.write_text(named)
     done(ntm("eval", folder, "--sequences", 2))
+
+
+def test_the_studio_lists_a_run_of_a_script_where_its_class_is_known(tmp_path: Path) -> None:
+    load_file(shutil.copy(HERE / "plain.py", tmp_path))
+    config = Run.create(tmp_path / "runs" / "mine", paper_settings("copy", "plain")).path
+    text = (config / "config.json").read_text()
+    named = text.replace(str(tmp_path / "plain.py"), "__main__:PlainFamily")
+    assert named != text
+    (config / "config.json").write_text(named)
+
+    def listed() -> dict[str, str]:
+        with TestClient(create_app(config.parent), base_url="http://127.0.0.1:1") as studio:
+            (run,) = studio.get("/api/runs").json()["runs"]
+            return dict(run)
+
+    assert listed()["model"] == "plain"
+    del MODELS["plain"]
+    assert "comes from __main__:PlainFamily" in listed()["reason"]
+    with pytest.raises(RunError, match="class PlainFamily of a script or a notebook"):
+        Run(config)
