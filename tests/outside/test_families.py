@@ -17,7 +17,7 @@ from ntm.common.registry import load_file
 from ntm.evaluation import enlarged
 from ntm.models import MODELS, Family, Model, family, family_of, register
 from ntm.models.ntm import NTMFamily
-from ntm.runs import Run, Settings, build_model
+from ntm.runs import Run, RunError, Settings, build_model
 from ntm.studio import create_app
 from ntm.tasks import Copy
 from ntm.trace import Trace
