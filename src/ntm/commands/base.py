@@ -4,6 +4,7 @@ import argparse
 import importlib
 import json
 import math
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -111,6 +112,11 @@ def require_at_least_one(**options: int | None) -> None:
         if value is not None and value < 1:
             given = name.replace("_", "-")
             raise WrongCallError(f"--{given} must be at least 1; got {value}.")
+
+
+def quoted(path: Path) -> str:
+    """A path as a shell takes it, for a command to copy."""
+    return shlex.quote(str(path))
 
 
 def print_facts(facts: dict[str, Any], as_json: bool) -> None:

@@ -72,4 +72,4 @@ def _recorded(options: argparse.Namespace) -> "Trace":
     with reading_arguments():
         batch = task.at(**sizes).sample(1, block_generator("studio", seed))
         model = enlarged_for(task, model, options)
-    return traced(model, batch, task, f"{run.path.resolve().name}, {case_name(sizes)}")
+        return traced(model, batch, task, f"{run.path.resolve().name}, {case_name(sizes)}")

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ntm.commands.base import add_code, load_code, print_table, reading_arguments
+from ntm.commands.base import add_code, load_code, print_table, quoted, reading_arguments
 from ntm.commands.names import model_names, task_names
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Train, or continue a run; 128 + the signal that interrupted it."""
-    from ntm.training import make_progress, train
+    from ntm.training import make_progress
+    from ntm.training.begin import train_until_signal
     from ntm.training.parallel import check_shares, leads
 
     with reading_arguments():
@@ -51,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     if options.settings:
         _print_settings(settings)
         return 0
-    result = train(settings, folder, resume=options.resume, progress=make_progress())
+    result = train_until_signal(settings, folder, resume=options.resume, progress=make_progress())
     if leads():
         print(_summary(result, folder, settings.training.validate_beyond))
     return 0 if result.signal is None else 128 + result.signal
@@ -128,9 +129,9 @@ def _summary(result: "Result", folder: Path, beyond: str) -> str:
     best = "" if result.best_bits is None else f", {result.best_bits:.4f} in the best validation"
     if best and beyond:
         best += f" (that at {beyond} added)"
-    following = f"ntm eval {folder}"
+    following = f"ntm eval {quoted(folder)}"
     if result.ending in {"interrupted", "out of time"}:
-        following = f"ntm train --run {folder} --resume"
+        following = f"ntm train --run {quoted(folder)} --resume"
     already = " already" if result.sequences == result.resumed_at > 0 else ""
     if already and result.ending == "finished":
         following += f"; or train for longer: --resume --sequences {2 * result.sequences}"

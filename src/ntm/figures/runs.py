@@ -37,7 +37,9 @@ class TrainedNetwork(NamedTuple):
     @torch.no_grad()
     def logits(self, inputs: Tensor) -> Tensor:
         """Its outputs for inputs (time, batch, input_size), on the CPU."""
-        logits: Tensor = self.model(inputs.to(next(self.model.parameters()).device))[0]
+        there = inputs.to(next(self.model.parameters()).device)
+        lengths = torch.full((inputs.shape[1],), len(inputs), device=there.device)
+        logits: Tensor = self.model(there, lengths=lengths)[0]
         return logits.cpu()
 
     def answer(self, title: str, case: Case) -> Answer:

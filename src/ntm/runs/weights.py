@@ -61,8 +61,8 @@ def require_fitting(weights: Weights, config: Any, build: Callable[[], nn.Module
     # Sizes first: even without values, a network of a billion layers takes forever to build.
     values = sum(tensor.numel() for tensor in weights.values())
     sizes = {name: size for name, size in vars(config).items() if isinstance(size, int)}
-    layers = max(size for name, size in sizes.items() if name.endswith("layers"))
-    if max(sizes.values()) > values or layers > len(weights):
+    layers = (size for name, size in sizes.items() if name.endswith("layers"))
+    if max(sizes.values(), default=0) > values or max(layers, default=0) > len(weights):
         raise ValueError("config.json is of a far larger network than the weights.")
     with torch.device("meta"), _Unfilled():
         expected = shapes_of(build().state_dict())
