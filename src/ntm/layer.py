@@ -245,9 +245,11 @@ class NTM(nn.Module):
         rebuilding.require_independent(self, own, type(self).from_config, self.config, config)
         larger = rebuilding.copied(self)
         larger.start = self.start.extended(config)
-        for module in (larger, *larger.cell.modules()):
-            if getattr(module, "config", None) == self.config:
-                module.config = config
+        larger.config = config
+        for module in larger.cell.modules():
+            own_config = getattr(module, "config", None)
+            if isinstance(own_config, NTMConfig):
+                module.config = replace(own_config, memory_locations=memory_locations)
         return larger
 
     def extra_repr(self) -> str:

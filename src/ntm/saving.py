@@ -11,7 +11,7 @@ class is a name to compare with, and a task is looked up among those that are kn
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
@@ -122,7 +122,7 @@ def load(
     """The network in a folder; `batch_first` and the dtype are as saved unless they are given."""
     saved = read(folder)
     saved.require(kind)
-    weights = _read_weights(saved, kind)
+    weights = weights_for(saved, lambda: kind.from_config(saved.config, saved.initialisation))  # type: ignore[attr-defined]
     order = saved.batch_first if batch_first is None else batch_first
     net = filled(kind, saved.config, saved.initialisation, weights, order, engine)
     if saved.network == "NTM":
@@ -300,14 +300,14 @@ def _read_fields(kind: type, values: object) -> Any:
     return kind(**values)
 
 
-def _read_weights(saved: Saved, kind: Any) -> dict[str, Tensor]:
+def weights_for(saved: Saved, build: Callable[[], nn.Module]) -> dict[str, Tensor]:
+    """The weights in a folder, which fit the network that `build` makes."""
     file = saved.folder / "model.safetensors"
     if not file.is_file():
         raise FileNotFoundError(f"{file} does not exist; save the network again.")
     weights = read_weights(file)
-    config = saved.config
     with _errors_naming(saved.folder):
-        require_fitting(weights, config, lambda: kind.from_config(config, saved.initialisation))
+        require_fitting(weights, saved.config, build)
     checks.require_range(dtype_of(weights))
     return weights
 
