@@ -83,7 +83,7 @@ def copied(net: Net) -> Net:
         for method in replaced_methods(module):
             if not _is_bound_to(module, vars(module)[method]):
                 raise ValueError(
-                    f"{_place(name)} has a {method} of its own that belongs to this network alone, "
+                    f"{_place(name)} has its own {method}, which belongs to this network alone, "
                     f"so a copy would call the old one. Put it into a subclass."
                 )
     try:
@@ -139,7 +139,7 @@ def difference(net: nn.Module, fresh: nn.Module) -> str | None:
 
 def _own_method(module: nn.Module, other: nn.Module) -> str | None:
     added = sorted({*replaced_methods(module)} - {*replaced_methods(other)})
-    return f"a {added[0]} of its own" if added else None
+    return f"its own {added[0]}" if added else None
 
 
 def _hooks(module: nn.Module, other: nn.Module) -> str | None:

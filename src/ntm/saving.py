@@ -14,6 +14,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, asdict, dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -81,7 +82,7 @@ class Saved:
             return
         saved = self.subclass or self.network
         raise ValueError(
-            f"{self.folder} holds a {saved}, not a {kind.__name__}; load it with "
+            f"{self.folder} is of the class {saved}, not {kind.__name__}; load it with "
             f"{saved}.from_pretrained."
         )
 
@@ -134,10 +135,22 @@ def filled(
     kind: Any, config: Any, initialisation: Any, weights: Any, batch_first: bool, engine: str
 ) -> Any:
     """A network with these weights, which fit it, on the CPU and in their dtype."""
-    with plain_defaults():
-        net = kind.from_config(config, initialisation, batch_first=batch_first, engine=engine)
-    net.to(dtype_of(weights)).load_state_dict(weights)
+    dtype, others = dtype_of(weights), {"batch_first": batch_first, "engine": engine}
+    build = partial(kind.from_config, config, initialisation, **others)
+    if any(kind is known.network for known in _KINDS.values()):
+        net = unfilled(build).to(dtype).to_empty(device="cpu")
+    else:  # it may have values that no file holds
+        net = _really_built(build).to(dtype)
+    net.load_state_dict(weights)
     return net
+
+
+def _really_built(build: Callable[[], Any]) -> Any:
+    try:
+        with plain_defaults():
+            return build()
+    except RuntimeError as error:
+        raise ValueError(f"The network cannot be built: {first_line(error)}.") from error
 
 
 def placed(net: Net, device: torch.device | str | None, dtype: torch.dtype | None) -> Net:

@@ -112,10 +112,10 @@ def _fine_tuned(
     asked = preset(options.task, kind.name).with_text(others)
     settings = fine_tuned(asked, network, named)
     before, after = asked.flat(), settings.flat()
-    for key in others:
+    for key, text in others.items():
         if before[key] != after[key]:
             raise ValueError(
-                f"{key}={others[key]} does not go with --from {network}, which makes it "
+                f"{key}={text} does not go with --from {network}, which makes it "
                 f"{after[key]!r}; leave {key} out."
             )
     return settings

@@ -123,8 +123,10 @@ class LSTMBaseline(nn.Module):
         dtype: torch.dtype | None = None,
     ) -> Self:
         """The network that `save_pretrained` wrote; the arguments are those of the NTM's."""
-        from ntm import saving
+        from ntm import pretrained, saving
 
+        if str(folder) in pretrained.names() and not Path(folder).exists():
+            raise ValueError(f"{folder} is an NTM; load it with NTM.from_pretrained.")
         chosen: dict[str, Any] = {"engine": engine, "device": device, "dtype": dtype}
         return saving.load(cls, folder, batch_first=batch_first, **chosen)
 
