@@ -249,7 +249,8 @@ class NTM(nn.Module):
         for module in larger.cell.modules():
             own_config = getattr(module, "config", None)
             if isinstance(own_config, NTMConfig):
-                module.config = replace(own_config, memory_locations=memory_locations)
+                grown = replace(own_config, memory_locations=memory_locations)
+                setattr(module, "config", grown)  # noqa: B010  # not a tensor, as mypy thinks
         return larger
 
     def extra_repr(self) -> str:

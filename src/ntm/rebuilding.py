@@ -128,7 +128,7 @@ def difference(net: nn.Module, fresh: nn.Module) -> str | None:
     """
     theirs = dict(fresh.named_modules())
     for name, module in net.named_modules():
-        other = theirs.get(name)
+        other: Any = theirs.get(name)
         if type(other) is not type(module):
             return f"{_place(name)} is a {type(module).__name__}, put there later"
         for found in (_own_method(module, other), _hooks(module, other), _values(module, other)):

@@ -125,9 +125,9 @@ def load(
     saved.require(kind)
     weights = weights_for(saved, lambda: kind.from_config(saved.config, saved.initialisation))  # type: ignore[attr-defined]
     order = saved.batch_first if batch_first is None else batch_first
-    net = filled(kind, saved.config, saved.initialisation, weights, order, engine)
-    if saved.network == "NTM":
-        net.backward_clip = saved.backward_clip  # type: ignore[assignment]  # a property
+    net: Net = filled(kind, saved.config, saved.initialisation, weights, order, engine)
+    if isinstance(net, NTM):
+        net.backward_clip = saved.backward_clip
     return placed(net, device, dtype)
 
 

@@ -108,7 +108,7 @@ def load_as(
     chosen, weights = facts(name).settings, read_weights(_file(name))
     sizes = (chosen.model, chosen.initialisation)
     require_fitting(weights, chosen.model, lambda: kind.from_config(*sizes), kind.__name__)
-    net = saving.filled(kind, *sizes, weights, batch_first, engine)
+    net: Net = saving.filled(kind, *sizes, weights, batch_first, engine)
     return saving.placed(net, device, dtype)
 
 
