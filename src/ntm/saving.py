@@ -135,13 +135,15 @@ def filled(
     kind: Any, config: Any, initialisation: Any, weights: Any, batch_first: bool, engine: str
 ) -> Any:
     """A network with these weights, which fit it, on the CPU and in their dtype."""
-    dtype, others = dtype_of(weights), {"batch_first": batch_first, "engine": engine}
+    others = {"batch_first": batch_first, "engine": engine}
     build = partial(kind.from_config, config, initialisation, **others)
     if any(kind is known.network for known in _KINDS.values()):
-        net = unfilled(build).to(dtype).to_empty(device="cpu")
+        net = unfilled(build)
+        own = {name: tensor.clone() for name, tensor in weights.items()}  # not the file's memory
+        net.load_state_dict(own, assign=True)
     else:  # it may have values that no file holds
-        net = _really_built(build).to(dtype)
-    net.load_state_dict(weights)
+        net = _really_built(build).to(dtype_of(weights))
+        net.load_state_dict(weights)
     return net
 
 
