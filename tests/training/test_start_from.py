@@ -145,6 +145,18 @@ def test_the_command_fine_tunes_a_packaged_network(
     assert "training.start_from=copy-ff" in Path("results/README.md").read_text()
 
 
+def test_the_same_command_resumes_when_the_network_has_gone(
+    small: Small, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved(small(model="ntm-ff"), tmp_path / "net")
+    sizes = ["--set", "task.bits=3", "--set", "task.max_length=3"]
+    command = ["train", "copy", "--from", str(tmp_path / "net"), "--run", str(tmp_path / "run")]
+    assert main([*command, *FEW, *sizes, "--resume"]) == 0
+    shutil.rmtree(tmp_path / "net")
+    assert main([*command, *FEW, *sizes, "--resume"]) == 0
+    assert "Finished already" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [

@@ -82,6 +82,8 @@ def requested(options: argparse.Namespace) -> tuple["Settings", Path]:
             known = ", ".join(task_names())
             raise ValueError(f"Name a task: {known}; or resume a run: --run DIR --resume.")
         return _stored(options, folder).with_text(typed), folder
+    if options.resume and folder and Run.exists(folder):  # all else is in it, given weights too
+        return _stored(options, folder).with_text(typed), folder
     preset = paper_settings if options.paper else settings_for
     if (network := typed.get("training.start_from", "none")) != "none":
         settings = _fine_tuned(preset, options, typed, network)
@@ -90,9 +92,7 @@ def requested(options: argparse.Namespace) -> tuple["Settings", Path]:
         settings = preset(options.task, options.model or model_names()[0]).with_text(typed)
         folder = folder or Path("runs") / run_name(settings)
     if options.resume and Run.exists(folder):
-        stored = _stored(options, folder)
-        _require_same("task", settings.task.name, stored.task.name, folder)
-        settings = stored.with_text(typed)
+        settings = _stored(options, folder).with_text(typed)
     return settings, folder
 
 
@@ -122,11 +122,14 @@ def _fine_tuned(
 
 
 def _stored(options: argparse.Namespace, folder: Path) -> "Settings":
-    """The settings of a run that is resumed, of the model that was named, if one was."""
+    """The settings of a run that is resumed, of the task and the model that were named, if any."""
     from ntm.models import family
     from ntm.runs import Run
+    from ntm.tasks import TASKS
 
     settings = Run(folder).settings
+    if options.task is not None:
+        _require_same("task", TASKS.find(options.task).name, settings.task.name, folder)
     if options.model is not None:
         _require_same("model", family(options.model).name, settings.model_name, folder)
     return settings
