@@ -105,6 +105,11 @@ class TrainingSettings(Checked):
         "axes of the task, such as length=60: validation adds the cost of as many sequences fixed "
         "at these values, beyond what is trained on; nothing adds none",
     )
+    start_from: str | None = setting(
+        None,
+        "network whose weights the run starts from, instead of fresh ones: a run folder, a saved "
+        "network or a packaged one",
+    )
     starts: int = setting(
         1, "initialisations to try: each has a trial, and the best continues", at_least=1
     )
@@ -186,6 +191,7 @@ class Settings:
             )
         beyond_task(self.task, self.training.validate_beyond)
         self._require_trainable_memory()
+        self._require_one_start()
         if self.initialisation is None:
             object.__setattr__(self, "initialisation", self.family.initialisation())
 
@@ -205,6 +211,18 @@ class Settings:
                 f"training.memory_locations is {most}, but {self.model_name} has no memory; "
                 f"leave it out, or train an NTM."
             )
+
+    def _require_one_start(self) -> None:
+        chosen = self.training
+        if chosen.start_from is None:
+            return
+        for name, usual in (("starts", 1), ("memory_locations", None)):
+            if (value := getattr(chosen, name)) != usual:
+                raise ValueError(
+                    f"training.{name} is {value}, but the run starts from the weights of "
+                    f"{chosen.start_from}, which are all there is to start with; leave "
+                    f"training.{name} out."
+                )
 
     @property
     def trained_model(self) -> ModelConfig:

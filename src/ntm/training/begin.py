@@ -11,14 +11,16 @@ folder, shows progress and has observers.
 """
 
 import signal
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from ntm.models import Model
-from ntm.runs import FolderError, Run, Settings, build_model
+from ntm.pretrained.runs import start_weights
+from ntm.runs import FolderError, Run, Settings, build_model, checkpoints
 from ntm.runs.folder import locked, open_run
 from ntm.training.loop import Result, Trainer
 from ntm.training.observers import (
@@ -89,6 +91,7 @@ def train_until_signal(
         settings = agreed(settings, ranks)
         # Before the folder: if the model cannot be built, no folder is left behind.
         model = build_model(part_of(settings, ranks))
+        weights = _given_weights(settings, run) if ranks.leads else None
         folder = place = None
         if run is not None and ranks.leads:
             place = Place(run)
@@ -98,7 +101,7 @@ def train_until_signal(
             folder = open_run(run, settings, resume)
         shown = progress if ranks.leads else Progress()
         stack.enter_context(_threads(settings.training.threads))
-        state = _begin(settings, model, folder, shown, ranks)
+        state = _begin(settings, model, folder, shown, ranks, weights)
         if folder is not None:
             _take_length(folder, settings, state.counters.sequences)
         watching = _observers(settings, state, folder, shown)
@@ -127,13 +130,28 @@ def _threads(count: int) -> Iterator[None]:
             torch.set_num_threads(before)
 
 
+def _given_weights(settings: Settings, run: str | Path | None) -> Mapping[str, Tensor] | None:
+    """The weights that the run starts from; None for fresh ones, and once it has begun."""
+    begun = run is not None and checkpoints.exist(Path(run) / "checkpoint")
+    return None if begun or settings.training.start_from is None else start_weights(settings)
+
+
 def _begin(
-    settings: Settings, model: Model, folder: Run | None, progress: Progress, ranks: Ranks
+    settings: Settings,
+    model: Model,
+    folder: Run | None,
+    progress: Progress,
+    ranks: Ranks,
+    weights: Mapping[str, Tensor] | None,
 ) -> State:
-    """The state in which the run starts or resumes."""
+    """The state in which the run starts, with these weights if there are any, or resumes."""
     state = State(settings, model)
     for problem in state.restore(folder) if folder is not None else ():
         progress.note(f"{problem} Resuming from the checkpoint before it.")
+    if weights is not None:
+        state.begin(weights)
+        if folder is not None:  # from here on the run needs the other network no more
+            checkpoints.save(folder.checkpoints, state.tensors(), state.values())
     state.copy_from_leader(ranks)
     return state
 
