@@ -50,7 +50,7 @@ def loss_of(logits: Tensor, state: State) -> Tensor:
 
 
 def gradients(net: NTM, loss: Tensor) -> dict[str, Tensor]:
-    names = [name for name, parameter in net.named_parameters() if parameter.numel()]
+    names = [name for name, _ in net.named_parameters()]
     values = torch.autograd.grad(loss, [net.get_parameter(name) for name in names])
     return dict(zip(names, values, strict=True))
 
@@ -100,7 +100,7 @@ def test_a_run_is_the_slow_step_repeated(option: str, engine: str) -> None:
 @every_option
 def test_gradients_of_input_and_parameters(option: str, engine: str) -> None:
     net = make_net(option, engine)
-    parameters = {name: p for name, p in net.named_parameters() if p.numel()}
+    parameters = dict(net.named_parameters())
     x = randn(3, 2, INPUTS).requires_grad_()
 
     def run(x: Tensor, *values: Tensor) -> list[Tensor]:
@@ -536,7 +536,7 @@ def test_training_from_a_random_start_stays_finite(option: str, engine: str, see
         optimiser.zero_grad()
         binary_cross_entropy_with_logits(logits, targets).backward()
         assert_all_finite({"logits": logits, **state._asdict()})
-        assert_all_finite({name: p.grad for name, p in net.named_parameters() if p.numel()})
+        assert_all_finite({name: p.grad for name, p in net.named_parameters()})
         optimiser.step()
     assert_all_finite(dict(net.named_parameters()))
     assert any(not torch.equal(value, before[name]) for name, value in net.state_dict().items())

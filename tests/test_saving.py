@@ -318,6 +318,8 @@ def test_weights_of_other_names_shapes_or_dtypes_are_refused(tmp_path: Path) -> 
         (whole | {"cell.output.bias": bias[:1]}, r"cell.output.bias must be \(2,\), got \(1,\)"),
         (whole | {"cell.output.bias": bias.float()}, "one floating-point dtype"),
         ({n: t.long() for n, t in whole.items()}, "one floating-point dtype, got torch.int64"),
+        (whole | {"start.hidden": bias.new_empty(0, 7)}, r"start.hidden must be \("),
+        (whole | {"more": bias.new_empty(0, 7)}, "more must be absent"),
         ({}, "far larger network"),
     ):
         save_file({name: tensor.clone() for name, tensor in weights.items()}, file)

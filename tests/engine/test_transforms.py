@@ -91,7 +91,7 @@ def test_vmap_over_inputs_and_per_sample_gradients(clip: float) -> None:
     many = torch.stack([X, 2 * X, -X])
     expected = torch.stack([net(x)[0] for x in many])
     torch.testing.assert_close(vmap(lambda x: net(x)[0])(many), expected)
-    parameters = {name: p.detach() for name, p in net.named_parameters() if p.numel()}
+    parameters = {name: p.detach() for name, p in net.named_parameters()}
 
     def loss(values: dict[str, Tensor], x: Tensor) -> Tensor:
         logits, final = functional_call(net, values, (x,))

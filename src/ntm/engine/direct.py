@@ -103,11 +103,11 @@ class Call:
         self.parts = 6 if config.controller == "lstm" else 4
 
     def whole(self, final: list[Tensor], start: Sequence[Tensor]) -> list[Tensor]:
-        """All six parts of a final state: those without elements are as at the start."""
-        rest = start[len(final) :]
-        if self.learned:
-            rest = [part.expand(len(final[0]), -1, -1) for part in rest]
-        return [*final, *rest]
+        """All six parts of a final state; those without elements are as in a given start."""
+        if not self.learned:
+            return [*final, *start[self.parts :]]
+        shape = len(final[0]), 0, self.config.controller_size
+        return [*final, *(final[0].new_empty(shape) for _ in range(6 - self.parts))]
 
     def state(self, start: Sequence[Tensor], batch_size: int) -> Sequence[Tensor]:
         """The state that every sequence starts from; `StartState.forward` is the truth."""

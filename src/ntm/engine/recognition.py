@@ -246,7 +246,7 @@ def _start_shapes(config: NTMConfig) -> tuple[tuple[str, tuple[int, int]], ...]:
         "read_logits": (config.read_heads, n),
         "write_logits": (config.write_heads, n),
         "reads": (config.read_heads, m),
-        "hidden": (layers, config.controller_size),
-        "cell": (layers, config.controller_size),
     }
+    if layers:
+        shapes |= dict.fromkeys(("hidden", "cell"), (layers, config.controller_size))
     return tuple(shapes.items())
