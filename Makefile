@@ -12,7 +12,9 @@ TORCH_OPTIONS := torch==$(TORCH) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
 # Of the wheels, one is for 3.11 and one for every later Python. They are tried with all of these.
 PYTHONS ?= python3.11 python3.12 python3.13
 
-BIN := .venv/bin
+# Where everything is installed; `test-torch` has an environment for each version of torch.
+VENV := .venv
+BIN := $(VENV)/bin
 INSTALL := -m pip --disable-pip-version-check install --quiet --quiet
 PIP := $(BIN)/python $(INSTALL)
 CHECKS := address,undefined
@@ -32,7 +34,7 @@ define program
 	  { echo "$(3) need $(1): install $(2) with your package manager."; exit 1; }
 endef
 
-.PHONY: help demo test test-clang test-aarch64 test-wheel dist docs lint sanitize sanitize-threads fuzz faults mutate \
+.PHONY: help demo test test-torch test-clang test-aarch64 test-wheel dist docs lint sanitize sanitize-threads fuzz faults mutate \
         coverage endurance web bench browser screenshots clean distclean
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # all of them install into one environment
@@ -43,8 +45,11 @@ help: ## List these targets
 demo: .venv/with-figures,studio ## Train on copy and show that it copies far longer sequences
 	@$(BIN)/ntm demo
 
-test: browser .venv/with-dev ## Run all tests
+test: browser $(VENV)/with-dev ## Run all tests
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
+
+test-torch: ## Run all tests with another torch, in an environment of its own: TORCH=2.15.0
+	@$(MAKE) --no-print-directory test TORCH=$(TORCH) VENV=build/torch-$(TORCH)
 
 lint: .venv/with-dev ## Check format, style and types
 	@$(BIN)/ruff format --check .
@@ -64,8 +69,8 @@ screenshots: browser .venv/with-dev ## Make the pictures of docs/studio.md again
 
 # An environment with some of the package's extras. The install is editable: changes to Python files
 # count at once, and `make` installs again when something that is compiled has changed.
-.venv/with-%: $(COMPILED) | $(BIN)/pip
-	@echo "Installing into .venv ..."
+$(VENV)/with-%: $(COMPILED) | $(BIN)/pip
+	@echo "Installing into $(VENV) ..."
 	@$(PIP) $(TORCH_OPTIONS)
 	@$(PIP) cmake nanobind ninja scikit-build-core
 	@$(PIP) torch==$(TORCH) --no-build-isolation --check-build-dependencies --editable '.[$*]'
@@ -74,7 +79,7 @@ screenshots: browser .venv/with-dev ## Make the pictures of docs/studio.md again
 $(BIN)/pip:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("ntm needs Python 3.11 \
 	or newer and this is %d.%d; name another one with make PYTHON=..." % sys.version_info[:2])'
-	@$(PYTHON) -m venv .venv
+	@$(PYTHON) -m venv $(VENV)
 
 # $(call package,DIR,CMAKE OPTIONS): a copy of the package with another build of the extension.
 define package

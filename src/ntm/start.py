@@ -70,6 +70,8 @@ class StartState(nn.Module):
             hidden=nothing if self.hidden is None else self.hidden,
             cell=nothing if self.cell is None else self.cell,
         )
+        if not torch.is_grad_enabled():  # where a view of a parameter would still require gradients
+            start = start.detach()
         return State(*(tensor.expand(batch_size, *tensor.shape) for tensor in start))
 
     @torch.no_grad()

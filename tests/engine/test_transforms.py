@@ -12,9 +12,6 @@ from torch.func import functional_call, grad, hessian, jacfwd, jacrev, jvp, vjp,
 
 from ntm import NTM
 
-# torch's own forward mode uses what torch itself deprecates.
-pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")
-
 OPTIONS: dict[str, dict[str, Any]] = {
     "feedforward": {},
     "lstm": {"controller": "lstm", "controller_layers": 2, "heads": 2},

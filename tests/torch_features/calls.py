@@ -118,13 +118,15 @@ def cuda(engine: str) -> None:
 
 @feature("`torch.no_grad`, `torch.inference_mode`")
 def without_gradients(engine: str) -> None:
-    net, x = small_net(engine), inputs()
-    expected = net(x)
-    for mode in (torch.no_grad, torch.inference_mode):
-        with mode():
-            result = net(x, lengths=[STEPS] * BATCH)
-        assert not result[0].requires_grad
-        assert_same(result, expected)
+    x = inputs()
+    for controller in ("feedforward", "lstm"):
+        net = small_net(engine, controller=controller)
+        expected = net(x)
+        for mode in (torch.no_grad, torch.inference_mode):
+            with mode():
+                result, start = net(x, lengths=[STEPS] * BATCH), net.initial_state(BATCH)
+            assert not any(part.requires_grad for part in (result[0], *result[1], *start))
+            assert_same(result, expected)
 
 
 @feature("frozen parameters")

@@ -7,6 +7,7 @@ from torch.autograd import forward_ad
 from torch.func import functional_call, grad, jacfwd, jacrev, jvp, vjp, vmap
 from torch.nn.utils import parametrizations, prune
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import FlopCounterMode
 
 from ntm import NTM
 
@@ -130,6 +131,20 @@ def watched(engine: str) -> None:
         found = net(x)
     assert mode.calls > 0
     assert_same(found, expected)
+
+
+@feature("counted operations (`FlopCounterMode`)", refusal=r"global module hooks")
+def counted(engine: str) -> None:
+    x = inputs()
+    for controller in ("feedforward", "lstm"):
+        net = small_net(engine, controller=controller)
+        expected, counts = net(x), []
+        for mode in (torch.enable_grad, torch.no_grad, torch.inference_mode):
+            x.requires_grad_(mode is not torch.inference_mode)
+            with mode(), FlopCounterMode(display=False) as counter:
+                assert_same(net(x), expected, exactly=False)
+            counts.append(counter.get_total_flops())
+        assert counts[0] == counts[1] == counts[2] > 0
 
 
 @feature("`torch.func.functional_call`")

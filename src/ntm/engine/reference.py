@@ -88,6 +88,8 @@ class Reference:
         x, state, lengths, record, record_memory = request
         if state is None:
             state = net.start(x.shape[1])
+        if not torch.is_grad_enabled():  # where views of a leaf would still require gradients
+            x, state = x.detach(), state.detach()
         steps: list[Record] = []
 
         def note(step: Step, after: State, active: Tensor | None) -> None:
