@@ -1,6 +1,6 @@
 """A small model around an NTM, its data, and training by plain PyTorch for comparison."""
 
-from itertools import product
+from itertools import chain, product
 
 import pytest
 import torch
@@ -46,10 +46,10 @@ def loader() -> DataLoader[tuple[Tensor, ...]]:
     return DataLoader(examples(), batch_size=BATCH)
 
 
-def train(model: nn.Module) -> nn.Module:
+def train(model: nn.Module, epochs: int = 1) -> nn.Module:
     """Train a model on all batches by plain PyTorch."""
     optimiser = torch.optim.Adam(model.parameters(), lr=RATE)
-    for x, y in loader():
+    for x, y in chain.from_iterable(loader() for _ in range(epochs)):
         optimiser.zero_grad()
         cost(model(x), y).backward()
         optimiser.step()
