@@ -12,7 +12,7 @@ TORCH_OPTIONS := torch==$(TORCH) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
 # Of the wheels, one is for 3.11 and one for every later Python. They are tried with all of these.
 PYTHONS ?= python3.11 python3.12 python3.13
 
-# Where everything is installed; `test-torch` has an environment for each version of torch.
+# Where everything is installed; `test-torch` and `test-ecosystem` have environments of their own.
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := -m pip --disable-pip-version-check install --quiet --quiet
@@ -34,13 +34,13 @@ define program
 	  { echo "$(3) need $(1): install $(2) with your package manager."; exit 1; }
 endef
 
-.PHONY: help demo test test-torch test-clang test-aarch64 test-wheel dist docs lint sanitize sanitize-threads fuzz faults mutate \
+.PHONY: help demo test test-torch test-ecosystem test-clang test-aarch64 test-wheel dist docs lint sanitize sanitize-threads fuzz faults mutate \
         coverage endurance web bench browser screenshots clean distclean
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # all of them install into one environment
 
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: .venv/with-figures,studio ## Train on copy and show that it copies far longer sequences
 	@$(BIN)/ntm demo
@@ -50,6 +50,11 @@ test: browser $(VENV)/with-dev ## Run all tests
 
 test-torch: ## Run all tests with another torch, in an environment of its own: TORCH=2.15.0
 	@$(MAKE) --no-print-directory test TORCH=$(TORCH) VENV=build/torch-$(TORCH)
+
+# Libraries warn of much that is not ours to change: their warnings are shown.
+test-ecosystem: ## Run networks by accelerate, Lightning, transformers and others: docs/torch.md
+	@$(MAKE) --no-print-directory build/ecosystem/with-ecosystem VENV=build/ecosystem
+	@build/ecosystem/bin/python -m pytest -q tests/ecosystem/with_*.py -o filterwarnings=default
 
 lint: .venv/with-dev ## Check format, style and types
 	@$(BIN)/ruff format --check .

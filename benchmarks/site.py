@@ -2,7 +2,7 @@
 
     python benchmarks/site.py [--seeds 1 2 3] [--firefox] [--json]
 
-It writes the site, serves it with `python -m http.server` and opens it in chromium. Printed are
+It writes the site, serves it with `python -m http.server` and opens it in a browser (browser.py). Printed are
 
     first picture      from opening the address, nothing cached, to the first drawn memory
     download           what was fetched until then, compressed by gzip
@@ -104,7 +104,9 @@ with tempfile.TemporaryDirectory() as folder:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", nargs="+", default=["1", "2", "3"], help="of the training runs")
-    parser.add_argument("--firefox", action="store_true", help="in Firefox instead of chromium")
+    parser.add_argument(
+        "--firefox", action="store_true", help="in Firefox instead of Chrome, Chromium or Edge"
+    )
     parser.add_argument("--json", action="store_true", help="print nothing but JSON")
     options = parser.parse_args()
     results = (in_firefox if options.firefox else measured)(options.seeds)

@@ -3,7 +3,7 @@
     python benchmarks/studio_frames.py [--length 120] [--speed 64] [--json]
 
 It draws the trace of the paper's copy network (untrained: the viewer draws as much either way) in
-chromium, without a screen, and prints
+a browser (browser.py), without a screen, and prints
 
     document      the size of the trace document
     render        from the document's text to the drawn page: parsing, decoding, drawing, layout

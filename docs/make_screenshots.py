@@ -1,7 +1,7 @@
 """Make the screenshots of docs/studio.md and docs/site.md: `make screenshots`.
 
 It trains four copy networks, which takes a minute or two, opens the studio on them and photographs
-its views in chromium. `--runs DIR` takes the runs of a folder instead, copy-ntm-ff-1 among them.
+its views in a browser. `--runs DIR` takes the runs of a folder instead, copy-ntm-ff-1 among them.
 """
 
 import argparse
