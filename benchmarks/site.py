@@ -2,7 +2,8 @@
 
     python benchmarks/site.py [--seeds 1 2 3] [--firefox] [--json]
 
-It writes the site, serves it with `python -m http.server` and opens it in a browser (browser.py). Printed are
+It writes the site, serves it with `python -m http.server` and opens it in a browser (browser.py).
+Printed are
 
     first picture      from opening the address, nothing cached, to the first drawn memory
     download           what was fetched until then, compressed by gzip
