@@ -29,7 +29,7 @@ COMMANDS = (
 )
 APPLICATIONS = ("Google Chrome", "Chromium", "Microsoft Edge")  # of macOS
 OWN = None  # Playwright's own browser, which it keeps in a folder of the user
-# Packages by the ID of /etc/os-release. Where Ubuntu has a chromium, it is a part of snap.
+# By the ID in /etc/os-release. Ubuntu's package chromium only installs a snap.
 PACKAGES = {
     "debian": "chromium (apt-get install chromium)",
     "fedora": "chromium (dnf install chromium)",
@@ -45,7 +45,7 @@ class NoBrowserError(Exception):
 
 @contextmanager
 def open_browser(*arguments: str) -> Iterator[Browser]:
-    """The first browser that starts, with these arguments added to its command."""
+    """Yield the first browser that starts, with these arguments added to its command."""
     with sync_playwright() as playwright:
         browser, _ = started(playwright, *arguments)
         yield browser
@@ -53,12 +53,12 @@ def open_browser(*arguments: str) -> Iterator[Browser]:
 
 
 def started(playwright: Playwright, *arguments: str) -> tuple[Browser, str]:
-    """Start the first of the candidates that does start; return it and its name."""
+    """Start the first candidate that works; return the browser and its name."""
     for file in candidates():
         try:
-            # Playwright turns off the browser's sandbox, without which root could not start it.
+            # Playwright adds --no-sandbox, without which root cannot start a browser.
             browser = playwright.chromium.launch(executable_path=file, args=list(arguments))
-        except Error:  # such as Ubuntu's command, which only says that a snap is missing
+        except Error:  # for example Ubuntu's chromium-browser without its snap
             continue
         return browser, file or "Playwright's own browser"
     raise NoBrowserError(complaint())
@@ -108,7 +108,7 @@ def install() -> None:
     """Let Playwright download its own browser, and as root the libraries that it needs."""
     print("Installing a browser by Playwright ...", flush=True)
     steps = ["install-deps", "install"] if os.geteuid() == 0 else ["install"]
-    for step in steps:  # whether they worked is seen when the browser is started
+    for step in steps:  # a failure shows when the browser is started
         command = [sys.executable, "-m", "playwright", step, "chromium"]
         subprocess.run(command, check=False, capture_output=True)
 

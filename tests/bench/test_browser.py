@@ -32,7 +32,7 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the only folder of PATH, on a machine without any browser."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path / "none"))
-    monkeypatch.setenv("PLAYWRIGHT_DOWNLOAD_HOST", "http://127.0.0.1:9")  # nobody answers
+    monkeypatch.setenv("PLAYWRIGHT_DOWNLOAD_HOST", "http://127.0.0.1:9")  # no server
     monkeypatch.delenv("NTM_BROWSER", raising=False)
     monkeypatch.setattr(browser, "APPLICATIONS", ())
     return tmp_path

@@ -10,7 +10,7 @@ from transformers import Trainer, TrainingArguments
 
 
 class WithCost(nn.Module):
-    """What the Trainer expects: a model that returns its cost, by name."""
+    """A model as the Trainer expects it: it returns its cost by name."""
 
     def __init__(self, tagger: Tagger) -> None:
         super().__init__()
