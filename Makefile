@@ -175,7 +175,7 @@ faults: .venv/with-dev ## Fail at every system call, and 1,000 times kill -9
 mutate: .venv/with-dev ## Break section 3, the tasks and the costs, and see whether a test notices
 	@$(BIN)/python -m tests.mutate
 
-coverage: .venv/with-dev ## Run all tests and report the branches of src/ntm that none takes
+coverage: browser .venv/with-dev ## Run all tests and report the branches of src/ntm that none takes
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --cov --cov-report term-missing:skip-covered
 
 endurance: .venv/with-dev ## Train every NTM on 200,000 sequences, three seeds; goes on where it stopped
