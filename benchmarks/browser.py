@@ -106,7 +106,7 @@ def first() -> str:
 
 def install() -> None:
     """Let Playwright download its own browser, and as root the libraries that it needs."""
-    print("Installing a browser by Playwright ...", flush=True)
+    print("Installing a browser by Playwright ...", file=sys.stderr)
     steps = ["install-deps", "install"] if os.geteuid() == 0 else ["install"]
     for step in steps:  # a failure shows when the browser is started
         command = [sys.executable, "-m", "playwright", step, "chromium"]
