@@ -48,14 +48,6 @@ def test_the_program_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Monk
     assert (tmp_path / "my-network" / "config.json").exists()
 
 
-def test_the_layout_of_the_readme_lists_every_file_and_folder() -> None:
-    layout = re.search(r"^    src/ntm/\n((?:      .*\n)+)", README, re.MULTILINE)
-    assert layout is not None
-    listed = [line.split()[0].rstrip("/") for line in layout[1].splitlines()]
-    shown = {path for path in (ROOT / "src/ntm").glob("[a-z]*") if path.name != "py.typed"}
-    assert sorted(listed) == sorted(path.name for path in shown)
-
-
 def test_the_programs_on_the_studio_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     exec(compile(python_blocks(DOCS / "studio.md"), "studio.md", "exec"), {})
@@ -93,8 +85,7 @@ def test_the_tree_in_the_readme_is_that_of_the_package() -> None:
     listed = [line.split()[0].rstrip("/") for line in tree.splitlines()]
     there = {path.name for path in (ROOT / "src" / "ntm").iterdir()}
     private = {name for name in there if name.startswith("__")} | {"py.typed"}
-    # checks.py is an implementation detail of section 3's files.
-    assert set(listed) == there - private - {"checks.py"}
+    assert set(listed) == there - private
     assert len(set(listed)) == len(listed)
 
 
