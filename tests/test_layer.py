@@ -4,6 +4,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Sequence
+from typing import get_args, get_type_hints
 
 import pytest
 import torch
@@ -14,7 +15,8 @@ from torch.autograd import gradcheck
 from torch.func import functional_call
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from ntm import NTM, NTMConfig, State
+from ntm import NTM, LSTMBaseline, NTMConfig, State
+from ntm import engine as engines
 from ntm.config import Initialisation
 
 from . import slow_reference as slow
@@ -321,6 +323,13 @@ def test_the_engine_can_be_changed_and_is_always_a_known_one() -> None:
     assert_same(results[2], results[1], rtol=0, atol=0)
     with pytest.raises(ValueError, match="engine must be one of"):
         net.engine = "cuda"
+
+
+@pytest.mark.parametrize("kind", [NTM, LSTMBaseline])
+def test_type_checkers_know_the_names_of_the_engines(kind: type) -> None:
+    for call in (kind.__init__, kind.from_config, getattr(kind, "from_pretrained", kind.__init__)):
+        assert get_args(get_type_hints(call)["engine"]) == tuple(engines.names())
+    assert get_args(get_type_hints(kind.engine.fset)["name"]) == tuple(engines.names())
 
 
 # What it is made of

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
 
 from ntm.cell import State
-from ntm.common.fields import check_value
+from ntm.common.fields import as_python, check_value
 from ntm.config import SHARPENING_EPSILON, NTMConfig
 from ntm.engine import native, transforms
 
@@ -21,14 +21,15 @@ _WIDE_ENOUGH = {
 
 
 def require_positive(name: str, value: object) -> None:
-    """An integer of at least 1."""
-    check_value(name, value, int, {"at_least": 1})
+    """An integer of at least 1; numpy's is one, too."""
+    check_value(name, as_python(value), int, {"at_least": 1})
 
 
 def checked_limit(name: str, value: object) -> float | None:
     """A number above zero, or None for no limit, which infinity is, too."""
     if value is None:
         return None
+    value = as_python(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
         raise ValueError(f"{name} must be a number above 0, or None for no limit; got {value!r}.")
     return None if value == math.inf else float(value)
@@ -163,7 +164,7 @@ def _require_part(
 
 def _as_tensor(name: str, values: Tensor | Sequence[int]) -> Tensor:
     if isinstance(values, Tensor):
-        return values
+        return transforms.as_plain(values)
     try:
         return torch.tensor(values)
     except (TypeError, ValueError, RuntimeError) as error:

@@ -200,7 +200,7 @@ def _backward_by_operator(
     outputs: Sequence[Tensor | None],
 ) -> tuple[Tensor, list[Tensor], list[Tensor]]:
     """The same by the operator: it refuses second derivatives by name, and takes any gradient."""
-    dlogits, *dfinal = outputs
+    dlogits, *dfinal = (None if d is None else transforms.as_plain(d) for d in outputs)
     if dlogits is None:
         dlogits = x.new_zeros(*x.shape[:2], call.config.output_size)
     choices = operators.choices_of(call.config, call.backward_clip)

@@ -78,6 +78,17 @@ def watched() -> bool:
     return bool(_core._len_torch_dispatch_stack() or _core._len_torch_function_stack())
 
 
+def as_plain(tensor: Tensor) -> Tensor:
+    """Return torch's own tensor in place of a subclass that has the same memory.
+
+    A class that computes in its own way, such as DTensor, has a `__torch_dispatch__` and stays.
+    """
+    kind = type(tensor)
+    if kind in _PLAIN or kind.__torch_dispatch__ is not Tensor.__torch_dispatch__:
+        return tensor
+    return tensor.as_subclass(Tensor)
+
+
 def is_plain(tensor: Tensor) -> bool:
     """Whether it is torch's own dense tensor, whose memory holds its values."""
     return type(tensor) in _PLAIN and not tensor.is_neg() and not tensor._is_zerotensor()
