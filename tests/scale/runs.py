@@ -19,7 +19,7 @@ SMALL: dict[str, Any] = {
         "checkpoint_seconds": 0.2,
     },
 }
-LONG = 120_000  # sequences that keep a worker busy for seconds
+LONG = 240_000  # sequences that keep a worker busy for seconds
 LONG_RUN = {
     "training__sequences": [LONG],
     "training__report_every": 1000,
