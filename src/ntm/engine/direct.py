@@ -109,10 +109,11 @@ class Call:
     def whole(self, final: list[Tensor], start: Sequence[Tensor]) -> list[Tensor]:
         """All six parts of a final state: those without elements are as at the start."""
         rest = start[len(final) :]
-        if self.learned:
-            rest = [part.expand(len(final[0]), -1, -1) for part in rest]
-            if not torch.is_grad_enabled():  # where a view would still require gradients
-                rest = [part.detach() for part in rest]
+        batch_size = len(final[0])
+        if self.learned and torch.is_grad_enabled():
+            rest = [part.expand(batch_size, -1, -1) for part in rest]
+        elif self.learned:  # where a view of a parameter would still require gradients
+            rest = [final[0].new_empty(batch_size, *part.shape) for part in rest]
         return [*final, *rest]
 
     def state(self, start: Sequence[Tensor], batch_size: int) -> Sequence[Tensor]:
