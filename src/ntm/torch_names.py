@@ -29,7 +29,7 @@ MISSING: dict[str, str] = {}
 
 
 def _find(name: str, otherwise: Any, consequence: str) -> Any:
-    """What torch has under a dotted name; `otherwise` where it has nothing."""
+    """Return what torch has under a dotted name; `otherwise` where it has nothing."""
     LOOKED_UP.append(name)
     try:
         return resolve_name(name)
@@ -61,7 +61,7 @@ function_modes: Callable[[], int] = _find(
     lambda: 1,
     "the native engine always runs as an operator, which is slower",
 )
-# The kernels read memory, and the tensors of torch.func have none of their own. Only this name
+# The kernels read memory, and the tensors of torch.func have none. Only this name
 # tells whether a torch.func transform runs, and which.
 _LEVEL = "torch._C._functorch.peek_interpreter_stack"
 transform_level: Callable[[], Any] = _find(
@@ -72,7 +72,7 @@ transform_level: Callable[[], Any] = _find(
 
 
 def native_obstacle() -> str | None:
-    """Why the native engine cannot run with this torch; None when it can."""
+    """Return the reason why the native engine cannot run with this torch; None when it can."""
     lacks = f"torch {torch.__version__} has no {_LEVEL}, which tells when torch.func transforms"
     return f"{lacks} a call; install torch {TESTED[-1]}" if _LEVEL in MISSING else None
 
@@ -157,7 +157,7 @@ _autograd: Any = _find(
 
 
 def make_autograd(operator: Any, backward: Any, setup_context: Any) -> Any | None:
-    """What torch.library.register_autograd would register, as a function that can be wrapped.
+    """Return the function that torch.library.register_autograd would register, to wrap it.
 
     The public function drops derivatives in forward mode silently. None where torch lacks it.
     """

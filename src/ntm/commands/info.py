@@ -50,7 +50,7 @@ def _lacking(missing: dict[str, str]) -> str:
 
 
 def _tried_engine() -> "Choice":
-    """The engine of a plain call, found by a call: it may fail for reasons that nobody foresaw."""
+    """Return the engine of a plain call, after a call that may fail for unforeseen reasons."""
     import torch
 
     from ntm import NTM, engine

@@ -47,10 +47,13 @@ class Native:
     def run(self, net: "NTM", request: Request) -> Answer:
         """Run whole sequences, as `ntm.engine.base.Engine` describes."""
         x, state, lengths, record, record_memory, weightings = request
+        edited = None
         try:
             weights, start = recognition.tensors_of(net, with_start=state is None)
         except recognition.Unrecognised as difference:
-            raise Declined(_not_as_built(difference)) from None
+            edited = _not_as_built(difference)
+        if edited is not None:  # raised out here, since torch 2.8 cannot compile `from None`
+            raise Declined(edited)
         start = start if state is None else list(state)
         tensors = (x, *weights, *start)
         unseen = transforms.none_active()
