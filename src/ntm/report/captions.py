@@ -7,8 +7,8 @@ from ntm.paper import published
 from ntm.paper.experiment import Experiment, FigureSpec, case_name
 from ntm.report.groups import grouped
 from ntm.report.records import Record
-from ntm.report.table import Table
 from ntm.report.tables import above_optimum, cost, costs_text, known, share
+from ntm.terminal.table import Table
 
 Records = Sequence[Record]
 

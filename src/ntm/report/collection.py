@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ntm import paper, pretrained
-from ntm.bench.results import machine
-from ntm.bench.timing import threads
+from ntm.engine.machine import machine, threads
 from ntm.figures.gallery import figures_of, redraw_figures
 from ntm.report import measure
 from ntm.report.layout import Results

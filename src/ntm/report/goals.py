@@ -6,8 +6,8 @@ from ntm.common.text import percent, spread
 from ntm.paper.experiment import TRAINED_RANGE, Goal, case_name
 from ntm.report.groups import SeedGroup, by_experiment
 from ntm.report.records import Record
-from ntm.report.table import Table
 from ntm.report.tables import above_optimum, cost, costs_text, needed, share
+from ntm.terminal.table import Table
 
 
 def goals_table(records: Sequence[Record]) -> Table:

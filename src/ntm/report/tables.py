@@ -9,7 +9,7 @@ from ntm.paper import experiment_of, paper_network, published
 from ntm.paper.experiment import TRAINED_RANGE, Case, Experiment, case_name
 from ntm.report.groups import SeedGroup, paper_departures
 from ntm.report.records import Record
-from ntm.report.table import COMMAND, Table
+from ntm.terminal.table import COMMAND, Table
 
 HOW_TO_READ = (resources.files("ntm.report") / "templates/how-to-read.md").read_text().rstrip()
 
