@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from ntm import pretrained
-from ntm.figures import gallery
-from ntm.figures.gallery import figures_of
-from ntm.paper import experiment_of
+from ntm.paper import experiment_of, gallery
+from ntm.paper.gallery import figures_of
 from ntm.report.collection import STAGES, collect
 from ntm.report.layout import Results
 from ntm.report.measure import Effort

@@ -13,6 +13,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Train, and show what came of it."""
-    from ntm.report.demo import demonstrate
+    from ntm.paper.demo import demonstrate
 
     return demonstrate(options.out)

@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Draw what can be drawn, and say what is missing."""
-    gallery = with_matplotlib("ntm.figures.gallery")
+    gallery = with_matplotlib("ntm.paper.gallery")
     outcomes = []
     for outcome in gallery.draw_figures(
         options.runs, options.out, options.format or ["png", "svg"]

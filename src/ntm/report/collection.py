@@ -12,7 +12,7 @@ from typing import Any
 
 from ntm import paper, pretrained
 from ntm.engine.machine import machine, threads
-from ntm.figures.gallery import figures_of, redraw_figures
+from ntm.paper.gallery import figures_of, redraw_figures
 from ntm.report import measure
 from ntm.report.layout import Results
 from ntm.report.measure import Effort

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ntm.report import demo
+from ntm.paper import demo
 
 
 def test_a_machine_too_slow_to_train_sees_the_packaged_network_copy(
