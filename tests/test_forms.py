@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pack_sequence
 
-from ntm import NTM, LSTMBaseline
+from ntm import NTM, LSTMBaseline, Weightings
 
 from .slow_reference import SIZES, make_net, randn
 
 INPUTS, OUTPUTS, STEPS, BATCH = SIZES["input_size"], SIZES["output_size"], 5, 3
 NETWORKS = ("reference", "native", "lstm")
+every_engine = pytest.mark.parametrize("engine", ["reference", "native"])
 every_network = pytest.mark.parametrize("name", NETWORKS)
 
 
@@ -96,6 +97,31 @@ def test_lengths_belong_to_a_padded_batch_alone(name: str) -> None:
 def test_a_trace_of_one_sequence_is_that_of_a_batch_of_one() -> None:
     net, x = network("native"), randn(STEPS, INPUTS)
     assert (net.trace(x).read_weightings == net.trace(x[:, None]).read_weightings).all()
+
+
+def weightings_of(net: NTM, *arguments: object, **options: object) -> Weightings:
+    return net(*arguments, return_weightings=True, **options)[2]
+
+
+@every_engine
+@pytest.mark.parametrize("batch_first", [False, True])
+def test_weightings_have_the_form_of_x(engine: str, batch_first: bool) -> None:
+    net, x = network(engine, batch_first=batch_first), randn(STEPS, BATCH, INPUTS)
+    expected = weightings_of(network(engine), x)
+    found = weightings_of(net, x.transpose(0, int(batch_first)))
+    assert_equal([part.transpose(0, int(batch_first)) for part in found], list(expected))
+    alone, batch_of_one = weightings_of(net, x[:, 1]), weightings_of(network(engine), x[:, 1:2])
+    assert_equal(list(alone), [part[:, 0] for part in batch_of_one])
+
+
+@every_engine
+@pytest.mark.parametrize("batch_first", [False, True])
+def test_weightings_of_packed_sequences_are_padded(engine: str, batch_first: bool) -> None:
+    net, x, lengths = network(engine), randn(STEPS, BATCH, INPUTS), torch.tensor([2, 5, 3])
+    packed = pack_padded_sequence(x, lengths, enforce_sorted=False)
+    expected = weightings_of(net, x, lengths=lengths)
+    net.batch_first = batch_first
+    assert_equal(list(weightings_of(net, packed)), list(expected))
 
 
 # Packed sequences
@@ -231,3 +257,59 @@ def test_a_state_moves_as_a_tensor_does(name: str) -> None:
     both = state.to(device="meta", dtype=torch.float32)
     assert type(both) is type(state)
     assert {(part.device.type, part.dtype) for part in both} == {("meta", torch.float32)}
+
+
+# Subclasses of Tensor
+
+
+class Labelled(Tensor):
+    """As libraries for images and audio derive them: torch computes as on any tensor."""
+
+
+def labelled(tensor: Tensor) -> Tensor:
+    return tensor.as_subclass(Labelled)
+
+
+KINDS = [(o, e) for o in ("defaults", "two-lstm-layers") for e in ("native", "reference", "auto")]
+
+
+def every_kind() -> list[NTM | LSTMBaseline]:
+    return [*(make_net(option, engine) for option, engine in KINDS), network("lstm")]
+
+
+@pytest.mark.parametrize("net", every_kind(), ids=lambda net: f"{type(net).__name__} {net.engine}")
+def test_a_subclass_of_tensor_is_run_as_a_tensor(net: NTM | LSTMBaseline) -> None:
+    x, lengths, state = randn(STEPS, BATCH, INPUTS), torch.tensor([5, 2, 0]), started(net)
+    given = type(state)(*map(labelled, state))
+    assert_equal(net(labelled(x)), net(x))
+    assert_equal(net(labelled(x), given, labelled(lengths)), net(x, state, lengths))
+    with torch.no_grad():
+        assert_equal(net(labelled(x), given), net(x, state))
+    assert_equal(net(labelled(x[:, 0])), net(x[:, 0]))
+    alone = type(state)(*(part[0] for part in state))
+    assert_equal(net(labelled(x[:, 0]), type(state)(*map(labelled, alone))), net(x[:, 0], alone))
+    packed = pack_padded_sequence(x, torch.tensor([5, 3, 2]))
+    ours, theirs = net(packed._replace(data=labelled(packed.data))), net(packed)
+    assert_equal((ours[0].data, ours[1]), (theirs[0].data, theirs[1]))
+    assert {type(part) for part in (ours[0].data, *ours[1])} == {Tensor}
+    with pytest.raises(ValueError, match="x must be finite"):
+        net(labelled(x * torch.nan))
+
+
+@pytest.mark.parametrize("net", every_kind(), ids=lambda net: f"{type(net).__name__} {net.engine}")
+def test_gradients_pass_through_a_subclass_of_tensor(net: NTM | LSTMBaseline) -> None:
+    x, weights = randn(STEPS, BATCH, INPUTS), randn(STEPS, BATCH, OUTPUTS, seed=5)
+    leaves = [x.clone().requires_grad_(), labelled(x.clone()).requires_grad_()]
+    gradients = []
+    for leaf, factors in zip(leaves, (weights, labelled(weights)), strict=True):
+        net.zero_grad()
+        net(leaf)[0].backward(factors)
+        gradients.append([torch.Tensor(leaf.grad), *(p.grad.clone() for p in net.parameters())])
+    assert_equal(gradients[1], gradients[0])
+
+
+@pytest.mark.parametrize(("option", "engine"), KINDS)
+def test_a_subclass_of_tensor_is_traced(option: str, engine: str) -> None:
+    net, x = make_net(option, engine), randn(STEPS, BATCH, INPUTS)
+    ours, theirs = net.trace(labelled(x)), net.trace(x)
+    assert_equal(torch.as_tensor(ours.outputs), torch.as_tensor(theirs.outputs))

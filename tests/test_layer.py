@@ -1,9 +1,11 @@
 import copy
 import dataclasses
 import inspect
+import itertools
 import math
 import re
 from collections.abc import Callable, Sequence
+from typing import get_args, get_type_hints
 
 import pytest
 import torch
@@ -14,7 +16,8 @@ from torch.autograd import gradcheck
 from torch.func import functional_call
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from ntm import NTM, NTMConfig, State
+from ntm import NTM, LSTMBaseline, NTMConfig, State, Weightings
+from ntm import engine as engines
 from ntm.config import Initialisation
 
 from . import slow_reference as slow
@@ -49,8 +52,13 @@ def loss_of(logits: Tensor, state: State) -> Tensor:
     return sum((part * randn(*part.shape).to(part.dtype)).sum() for part in parts)
 
 
+def attention_of(weightings: Weightings) -> Tensor:
+    """A number to which every weighting contributes."""
+    return sum((part * randn(*part.shape).to(part.dtype)).sum() for part in weightings)
+
+
 def gradients(net: NTM, loss: Tensor) -> dict[str, Tensor]:
-    names = [name for name, parameter in net.named_parameters() if parameter.numel()]
+    names = [name for name, _ in net.named_parameters()]
     values = torch.autograd.grad(loss, [net.get_parameter(name) for name in names])
     return dict(zip(names, values, strict=True))
 
@@ -100,13 +108,13 @@ def test_a_run_is_the_slow_step_repeated(option: str, engine: str) -> None:
 @every_option
 def test_gradients_of_input_and_parameters(option: str, engine: str) -> None:
     net = make_net(option, engine)
-    parameters = {name: p for name, p in net.named_parameters() if p.numel()}
+    parameters = dict(net.named_parameters())
     x = randn(3, 2, INPUTS).requires_grad_()
 
     def run(x: Tensor, *values: Tensor) -> list[Tensor]:
         named = dict(zip(parameters, values, strict=True))
-        logits, state = functional_call(net, named, (x,))
-        return [tensor for tensor in (logits, *state) if tensor.numel()]
+        logits, state, found = functional_call(net, named, (x,), {"return_weightings": True})
+        return [tensor for tensor in (logits, *state, *found) if tensor.numel()]
 
     assert gradcheck(run, (x, *parameters.values()), fast_mode=True)
 
@@ -166,14 +174,18 @@ def test_batch_first_swaps_the_first_two_axes_of_input_and_output(engine: str) -
 def test_streaming_in_chunks_equals_one_call(option: str, engine: str) -> None:
     net = make_net(option, engine)
     x = randn(7, BATCH, INPUTS)
-    whole = net(x)
+    logits, final, weightings = net(x, return_weightings=True)
     state, parts = None, []
     for chunk in x.split([1, 4, 2]):
-        logits, state = net(chunk, state)
-        parts.append(logits)
-    streamed = (torch.cat(parts), state)
-    assert_same(streamed, whole)
-    assert_same_gradients(gradients(net, loss_of(*streamed)), gradients(net, loss_of(*whole)))
+        *outputs, found = net(chunk, state, return_weightings=True)
+        state = outputs[1]
+        parts.append((outputs[0], *found))
+    streamed, *found = (torch.cat(each) for each in zip(*parts, strict=True))
+    assert_same((streamed, state), (logits, final))
+    torch.testing.assert_close(found, list(weightings))
+    ours = loss_of(streamed, state) + attention_of(Weightings(*found))
+    theirs = loss_of(logits, final) + attention_of(weightings)
+    assert_same_gradients(gradients(net, ours), gradients(net, theirs))
 
 
 @every_engine
@@ -231,6 +243,83 @@ def test_padding_changes_nothing(engine: str, option: str, lengths: list[int]) -
             strict=True,
         ):
             torch.testing.assert_close(ours, theirs)
+
+
+# Weightings
+
+
+@every_engine
+@every_option
+def test_the_weightings_are_the_traces(option: str, engine: str) -> None:
+    net, lengths = make_net(option, engine), [5, 0, 3]
+    x, start = randn(STEPS, BATCH, INPUTS), random_state(net, BATCH)
+    logits, final, weightings = net(x, start, lengths, return_weightings=True)
+    assert_same((logits, final), net(x, start, lengths), rtol=0, atol=0)
+    assert isinstance(weightings, Weightings)
+    trace = net.trace(x, start, lengths)
+    for found, kind in zip(weightings, ("read", "write"), strict=True):
+        heads = getattr(net.config, f"{kind}_heads")
+        assert found.shape == (STEPS, BATCH, heads, N)
+        assert found.requires_grad
+        assert (found.detach().numpy() == getattr(trace, f"{kind}_weightings")).all()
+        running = torch.arange(STEPS).unsqueeze(1) < torch.tensor(lengths)
+        expected = running.to(found.dtype).unsqueeze(2).expand(-1, -1, heads)
+        torch.testing.assert_close(found.sum(3), expected)
+
+
+@every_engine
+def test_the_last_weightings_are_the_final_states(engine: str) -> None:
+    net = make_net("more-read-heads", engine)
+    _, final, weightings = net(randn(STEPS, BATCH, INPUTS), return_weightings=True)
+    assert torch.equal(weightings.read[-1], final.read_weightings)
+    assert torch.equal(weightings.write[-1], final.write_weightings)
+
+
+@every_engine
+@pytest.mark.parametrize("kind", Weightings._fields)
+def test_weightings_beyond_a_length_carry_no_gradient(kind: str, engine: str) -> None:
+    net, lengths = make_net("lstm", engine), [4, 0, 2]
+    x = randn(STEPS, BATCH, INPUTS).requires_grad_()
+    _, _, weightings = net(x, lengths=lengths, return_weightings=True)
+    beyond = torch.arange(STEPS).unsqueeze(1) >= torch.tensor(lengths)
+    loss = (getattr(weightings, kind)[beyond] * randn(9, 1, N)).sum()
+    leaves = [x, *net.cell.parameters()]
+    gradients = torch.autograd.grad(loss, leaves, allow_unused=True, materialize_grads=True)
+    assert not any(gradient.any() for gradient in gradients)
+
+
+@every_engine
+@pytest.mark.parametrize("kind", Weightings._fields)
+def test_a_loss_of_one_kind_of_weightings_alone_reaches_the_heads(kind: str, engine: str) -> None:
+    net = make_net("lstm", engine)
+    x = randn(STEPS, BATCH, INPUTS).requires_grad_()
+    _, _, weightings = net(x, return_weightings=True)
+    getattr(weightings, kind).square().sum().backward()
+    assert x.grad[:-1].abs().amin() > 0
+    assert net.cell.heads.linear.weight.grad.any()
+
+
+@every_engine
+@pytest.mark.parametrize("controller", ["feedforward", "lstm"])
+def test_an_entropy_regulariser_sharpens_the_read_weightings(controller: str, engine: str) -> None:
+    torch.manual_seed(1)
+    net = NTM(3, 2, controller=controller, controller_size=9, memory_locations=11, engine=engine)
+    optimiser, x, entropies = torch.optim.Adam(net.parameters(), lr=0.01), torch.rand(4, 2, 3), []
+    for _ in range(5):
+        read = net(x, return_weightings=True)[2].read
+        entropies.append(torch.special.entr(read).sum(-1).mean())
+        optimiser.zero_grad()
+        entropies[-1].backward()
+        optimiser.step()
+    assert all(after < before for before, after in itertools.pairwise(entropies))
+
+
+@every_engine
+def test_an_empty_batch_has_empty_weightings(engine: str) -> None:
+    net = make_net("more-write-heads", engine)
+    _, _, weightings = net(randn(STEPS, 0, INPUTS), return_weightings=True)
+    heads = (net.config.read_heads, net.config.write_heads)
+    assert [part.shape for part in weightings] == [(STEPS, 0, count, N) for count in heads]
 
 
 @every_engine
@@ -321,6 +410,13 @@ def test_the_engine_can_be_changed_and_is_always_a_known_one() -> None:
     assert_same(results[2], results[1], rtol=0, atol=0)
     with pytest.raises(ValueError, match="engine must be one of"):
         net.engine = "cuda"
+
+
+@pytest.mark.parametrize("kind", [NTM, LSTMBaseline])
+def test_type_checkers_know_the_names_of_the_engines(kind: type) -> None:
+    for call in (kind.__init__, kind.from_config, getattr(kind, "from_pretrained", kind.__init__)):
+        assert get_args(get_type_hints(call)["engine"]) == tuple(engines.names())
+    assert get_args(get_type_hints(kind.engine.fset)["name"]) == tuple(engines.names())
 
 
 # What it is made of
@@ -536,7 +632,7 @@ def test_training_from_a_random_start_stays_finite(option: str, engine: str, see
         optimiser.zero_grad()
         binary_cross_entropy_with_logits(logits, targets).backward()
         assert_all_finite({"logits": logits, **state._asdict()})
-        assert_all_finite({name: p.grad for name, p in net.named_parameters() if p.numel()})
+        assert_all_finite({name: p.grad for name, p in net.named_parameters()})
         optimiser.step()
     assert_all_finite(dict(net.named_parameters()))
     assert any(not torch.equal(value, before[name]) for name, value in net.state_dict().items())

@@ -12,9 +12,6 @@ from torch.func import functional_call, grad, hessian, jacfwd, jacrev, jvp, vjp,
 
 from ntm import NTM
 
-# torch's own forward mode uses what torch itself deprecates.
-pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")
-
 OPTIONS: dict[str, dict[str, Any]] = {
     "feedforward": {},
     "lstm": {"controller": "lstm", "controller_layers": 2, "heads": 2},
@@ -50,6 +47,21 @@ def slope(net: NTM) -> Tensor:
     """The derivative in the direction, by finite differences."""
     step = 1e-5 * DIRECTION
     return (loss_of(net, X + step) - loss_of(net, X - step)).detach() / 2e-5
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_the_weightings_have_derivatives_under_transforms(options: str) -> None:
+    net = network(options)
+
+    def attention(x: Tensor) -> Tensor:
+        *_, weightings = net(x, return_weightings=True)
+        return weightings.read.square().sum() + (weightings.write**3).sum()
+
+    step = 1e-5 * DIRECTION
+    expected = (attention(X + step) - attention(X - step)).detach() / 2e-5
+    _, tangent = jvp(attention, (X,), (DIRECTION,))
+    for found in (tangent, (grad(attention)(X) * DIRECTION).sum()):
+        torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("options", OPTIONS)
@@ -91,7 +103,7 @@ def test_vmap_over_inputs_and_per_sample_gradients(clip: float) -> None:
     many = torch.stack([X, 2 * X, -X])
     expected = torch.stack([net(x)[0] for x in many])
     torch.testing.assert_close(vmap(lambda x: net(x)[0])(many), expected)
-    parameters = {name: p.detach() for name, p in net.named_parameters() if p.numel()}
+    parameters = {name: p.detach() for name, p in net.named_parameters()}
 
     def loss(values: dict[str, Tensor], x: Tensor) -> Tensor:
         logits, final = functional_call(net, values, (x,))

@@ -11,7 +11,7 @@ import torch
 from tests.torch_features.feature import assert_same, feature, gradients, inputs, small_net
 from torch.export import Dim
 
-from ntm import NTM
+from ntm import NTM, Weightings
 
 TIME, SEQUENCES = Dim("time", min=1, max=1000), Dim("sequences", min=1, max=1000)
 
@@ -29,7 +29,10 @@ def compiled(engine: str) -> None:
 
 def through_a_file(net: NTM, *arguments: object, dynamic: Sequence[object] | None = None) -> Any:
     """The network exported, saved and loaded."""
-    program = torch.export.export(net, arguments, dynamic_shapes=dynamic)
+    return reloaded(torch.export.export(net, arguments, dynamic_shapes=dynamic))
+
+
+def reloaded(program: torch.export.ExportedProgram) -> Any:
     file = io.BytesIO()
     torch.export.save(program, file)
     file.seek(0)
@@ -66,6 +69,23 @@ def check_gradients(net: NTM, program: Any, x: torch.Tensor) -> None:
             torch.testing.assert_close(found, expected, msg=lambda text, n=name: f"{n}: {text}")
 
 
+@feature("`torch.export` with `return_weightings=True`")
+def exported_weightings(engine: str) -> None:
+    net, x, asked = small_net(engine, controller="feedforward"), inputs(), inputs(7, 4)
+    for dynamic in (None, {"x": {0: TIME, 1: SEQUENCES}, "return_weightings": None}):
+        options = {"return_weightings": True}
+        program = reloaded(torch.export.export(net, (x,), options, dynamic_shapes=dynamic))
+        given = x if dynamic is None else asked
+        logits, state, found = program(given, return_weightings=True)
+        expected = net(given, return_weightings=True)
+        assert_same((logits, state), expected[:2], exactly=False)
+        assert type(found) is Weightings
+        torch.testing.assert_close(list(found), list(expected[2]))
+        assert program.cell.heads.linear.weight.grad is None
+        found.read.square().sum().backward()
+        assert program.cell.heads.linear.weight.grad.any()
+
+
 @feature("`torch.export` of a network with a `backward_clip`", refusal="would lose backward_clip")
 def exported_clip(engine: str) -> None:
     net, x = small_net(engine, backward_clip=1e-3), inputs()
@@ -78,7 +98,8 @@ def onnx(engine: str) -> None:
     shapes = {"x": {0: TIME, 1: SEQUENCES}, "lengths": {0: SEQUENCES}}
     with TemporaryDirectory() as folder, torch.no_grad():
         file = Path(folder, "net.onnx")
-        torch.onnx.export(net, (), file, kwargs=arguments, dynamic_shapes=shapes, verbose=False)
+        options = {"dynamo": True, "dynamic_shapes": shapes, "verbose": False}
+        torch.onnx.export(net, (), file, kwargs=arguments, **options)
         session = onnxruntime.InferenceSession(file)
     for steps, lengths in ((5, [2, 5, 0]), (9, [9, 8, 7, 0]), (1, [1])):
         arguments = {"x": inputs(steps, len(lengths)), "lengths": torch.tensor(lengths)}
@@ -96,6 +117,11 @@ def onnx_by_tracing(engine: str) -> None:
 @feature("`torch.jit.trace`", refusal="torch.jit.trace would fix the number of steps")
 def traced(engine: str) -> None:
     torch.jit.trace(small_net(engine), (inputs(),))
+
+
+@feature("`torch.fx.symbolic_trace`", refusal=r"symbolic_trace cannot follow.*torch\.export")
+def traced_by_fx(engine: str) -> None:
+    torch.fx.symbolic_trace(small_net(engine))
 
 
 @feature("`torch.jit.script`", refusal="torch.jit.script cannot read this layer")

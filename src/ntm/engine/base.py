@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 from weakref import WeakKeyDictionary
 
 import torch
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from ntm.cell import State
     from ntm.layer import NTM
 
+# For type checkers and editors; at run time the registry has the names.
+EngineName = Literal["auto", "native", "reference"]
 Record = dict[str, Tensor]
+WEIGHTINGS = ("read_weightings", "write_weightings")
 Answer = tuple[Tensor, Sequence[Tensor], Record]
 
 
@@ -31,6 +34,8 @@ class Request(NamedTuple):
     lengths: Tensor | None
     record: bool = False
     record_memory: bool = False
+    weightings: bool = False
+    """Whether to return the weightings of every step, under autograd, in place of a record."""
 
 
 class Declined(Exception):  # noqa: N818  # an answer, which no user sees
@@ -53,6 +58,7 @@ class Engine(Protocol):
     def run(self, net: "NTM", request: Request) -> Answer:
         """Logits (time, batch, outputs), the parts of the final state, a record if asked.
 
+        For a request of the weightings, the record is `read_weightings` and `write_weightings`.
         Raises Declined where this network, or a call under this transform, is not for this engine.
         """
 
@@ -84,12 +90,12 @@ def names() -> list[str]:
     return ["auto", *_engines]
 
 
-def checked_name(name: str) -> str:
+def checked_name(name: str) -> EngineName:
     """The name of an engine, or an error that lists them."""
     if name not in _engines and name != "auto":
         listed = ", ".join(repr(known) for known in names())
         raise ValueError(f"engine must be one of {listed}; got {name!r}.")
-    return name
+    return cast(EngineName, name)
 
 
 def get(name: str) -> Engine:

@@ -6,6 +6,7 @@ from torch import Tensor
 
 from ntm import engine
 from ntm.config import Initialisation, NTMConfig
+from ntm.engine import checked_name
 from ntm.layer import NTM
 from ntm.models.family import Family, Footprint, lstm_parameters, register
 from ntm.models.step import NativeStep, TorchStep, TwoPartStep
@@ -21,7 +22,7 @@ class NTMFamily(Family):
 
     def build(self, config: NTMConfig, initialisation: Initialisation, engine: str) -> NTM:
         """The network that a config describes, freshly initialised."""
-        return NTM.from_config(config, initialisation, engine=engine)
+        return NTM.from_config(config, initialisation, engine=checked_name(engine))
 
     def sizes(self, config: NTMConfig) -> str:
         """Controller, memory and heads."""
@@ -68,6 +69,11 @@ class NTMFamily(Family):
         self, model: Any, x: Tensor, lengths: Tensor | None = None, *, memory: bool = False
     ) -> Trace:
         """Everything that the heads do."""
+        if not hasattr(model, "trace"):
+            raise ValueError(
+                f"{self.title} cannot be traced: its network, {type(model).__name__}, has no "
+                f"method trace; override trace of the family."
+            )
         trace: Trace = model.trace(x, lengths=lengths, memory=memory)
         return trace
 

@@ -52,6 +52,11 @@ def save(folder: Path, tensors: Mapping[str, Tensor], values: Mapping[str, Any])
         _remove(folder, old)
 
 
+def exist(folder: Path) -> bool:
+    """Whether a folder has checkpoints, whole or damaged."""
+    return bool(_numbers(folder))
+
+
 def load_newest(folder: Path) -> tuple[Checkpoint | None, list[str]]:
     """The newest checkpoint that is whole, and a sentence for each newer one that is not.
 
@@ -157,7 +162,8 @@ def restore(
     parameters = dict(model.named_parameters())
     for name, tensor in under("optimiser/", tensors).items():
         key, _, owner = name.partition("/")
-        optimiser.state[parameters[owner]][key].copy_(tensor)
+        if owner in parameters or tensor.numel():  # version 1.0 had parameters without elements
+            optimiser.state[parameters[owner]][key].copy_(tensor)
 
 
 def under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

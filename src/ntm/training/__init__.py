@@ -11,6 +11,7 @@ docs/training.md has the whole story.
 from typing import TYPE_CHECKING
 
 from ntm.common.lazy import lazily
+from ntm.pretrained.runs import fine_tuned
 from ntm.runs import Run, RunError, Settings, Stream
 from ntm.training.begin import train
 from ntm.training.loop import Result
@@ -33,6 +34,7 @@ __all__ = [
     "Step",
     "Stream",
     "TorchStep",
+    "fine_tuned",
     "make_progress",
     "paper_settings",
     "settings_for",

@@ -55,7 +55,7 @@ function requireChoice(name, value, choices) {
 export function parameterShapes(c) {
   const lstm = c.controller === "lstm";
   const [units, locations, width] = [c.controller_size, c.memory_locations, c.memory_width];
-  const [reads, layers] = [c.read_heads * width, lstm ? c.controller_layers : 0];
+  const reads = c.read_heads * width;
   const shifts = c.shift_mode === "scalar" ? 1 : c.shifts.length;
   const raw = reads + 3 * c.write_heads * width + (c.read_heads + c.write_heads) * (3 + shifts);
   const controller = Array.from({ length: c.controller_layers }, (_, layer) => {
@@ -70,8 +70,7 @@ export function parameterShapes(c) {
     ["start.read_logits", [c.read_heads, locations]],
     ["start.write_logits", [c.write_heads, locations]],
     ["start.reads", [c.read_heads, width]],
-    ["start.hidden", [layers, units]],
-    ["start.cell", [layers, units]],
+    ...(lstm ? ["hidden", "cell"] : []).map((name) => [`start.${name}`, [c.controller_layers, units]]),
   ]);
 }
 
