@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from ntm.cli import make_parser
+from ntm.commands.main import make_parser
 from ntm.paper.gallery import figures_of
 
 ROOT = Path(__file__).parents[1]

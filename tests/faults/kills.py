@@ -183,7 +183,7 @@ class Harness:
 
 
 def main(scratch: Path, kills: int, seed: int, names: list[str]) -> None:
-    import ntm.cli
+    import ntm.commands.main
     import ntm.commands.results
     import ntm.paper.gallery
     import ntm.report.collection

@@ -9,7 +9,7 @@ import matplotlib
 import numpy as np
 import pytest
 
-from ntm.cli import main
+from ntm.commands.main import main
 from ntm.figures.runs import RunFolders
 from ntm.paper import gallery
 from ntm.runs import FolderError, Run, build_model

@@ -15,6 +15,7 @@ from ntm.figures.answers import Answer, draw_answers
 from ntm.figures.diagrams import addressing_flow, architecture
 from ntm.figures.memory_use import memory_use, task_memory_use
 from ntm.figures.style import png, save
+from ntm.trace import Trace
 
 if TYPE_CHECKING:
     from ntm.paper.named import costs_along, learning_curves
@@ -35,6 +36,12 @@ __all__ = [
     "save",
     "task_memory_use",
 ]
+
+
+def trace_as_png(trace: Trace) -> bytes:
+    """Draw the memory use of a trace of one sequence, as a PNG file; notebooks show it."""
+    return png(memory_use(trace))
+
 
 # These take the name of a task and look up its experiment, so they live a layer above.
 _NAMES = {

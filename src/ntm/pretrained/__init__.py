@@ -10,18 +10,17 @@ cost beyond the range where the run validates there. The published costs are of 
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import torch
 from safetensors import safe_open
 
-from ntm import saving
 from ntm.common.lazy import later, lazily
 from ntm.common.text import unknown
 from ntm.engine import EngineName
 from ntm.layer import NTM
 from ntm.pretrained.card import SEED, SEQUENCES, Ability
-from ntm.runs import Settings
+from ntm.runs import Settings, saving
 from ntm.runs.weights import read_weights, require_fitting
 
 if TYPE_CHECKING:
@@ -37,6 +36,7 @@ __all__ = [
     "is_packaged",
     "load",
     "load_as",
+    "load_network",
     "measure_again",
     "name_of",
     "names",
@@ -72,11 +72,12 @@ class Facts(NamedTuple):
         return command
 
     def __repr__(self) -> str:
-        """In one line: abilities are only counted, `ntm pretrained` shows them."""
-        costs = {
-            name: float(f"{getattr(self, name):.4g}") for name in ("validation_bits", "mean_bits")
-        }
-        shown = {**self._asdict(), **costs, "abilities": len(self.abilities)}
+        """In one line: the task and the network; abilities are only counted."""
+        shown: dict[str, Any] = {"task": self.settings.task, "model": self.settings.model}
+        shown["trained_sequences"] = self.trained_sequences
+        for name in ("validation_bits", "mean_bits"):
+            shown[name] = float(f"{getattr(self, name):.4g}")
+        shown["abilities"] = len(self.abilities)
         return f"Facts({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
 
@@ -109,6 +110,21 @@ def is_packaged(name: str | Path) -> bool:
 def load(name: str, *, batch_first: bool = False, engine: EngineName = "auto") -> NTM:
     """A trained network, ready to run or to train on; `NTM.from_pretrained` has more options."""
     return load_as(NTM, name, batch_first=batch_first, engine=engine)
+
+
+def load_network(
+    kind: Any, name: str | Path, *, batch_first: bool | None = None, **chosen: Any
+) -> Any:
+    """Load a packaged network or a folder of `save_pretrained` as a class of networks.
+
+    chosen: engine, device and dtype, as in `load_as`.
+    """
+    if not issubclass(kind, NTM):
+        if str(name) in names() and not Path(name).exists():
+            raise ValueError(f"{name} is an NTM; load it with NTM.from_pretrained.")
+    elif is_packaged(name):
+        return load_as(kind, str(name), batch_first=bool(batch_first), **chosen)
+    return saving.load(kind, name, batch_first=batch_first, **chosen)
 
 
 def load_as(
