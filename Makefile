@@ -60,6 +60,7 @@ lint: .venv/with-dev ## Check format, style and types
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+	@told=$$($(BIN)/lint-imports --no-logo --no-cache) || { echo "$$told"; exit 1; }
 	@$(BIN)/oxlint --quiet src tests
 	@$(BIN)/clang-format --dry-run --Werror src/ntm/engine/csrc/*.h src/ntm/engine/csrc/*.cpp tests/engine/*.cpp
 

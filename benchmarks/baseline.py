@@ -13,7 +13,8 @@ from collections.abc import Callable
 
 import torch
 
-from ntm.bench.timing import Work, alternate, spread_of_ratios, threads
+from ntm.bench.timing import Work, alternate, spread_of_ratios
+from ntm.engine.machine import threads
 from ntm.models.family import family
 from ntm.models.lstm_family import PaddedStep
 from ntm.paper import settings_for

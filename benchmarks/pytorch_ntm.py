@@ -28,7 +28,8 @@ from typing import Any
 import attr
 
 from ntm.bench.networks import PaperNTM, TimedTraining, native_step, reference_step
-from ntm.bench.timing import Work, alternate, spread_of_ratios, threads
+from ntm.bench.timing import Work, alternate, spread_of_ratios
+from ntm.engine.machine import threads
 from ntm.tasks import Batch
 
 _PACKAGES = ("ntm", "tasks", "train")

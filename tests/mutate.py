@@ -50,7 +50,7 @@ TESTS = {
     "cell": ["tests/test_cell.py", _EXPORT, *_OF_FORMS],
     "states": ["tests/test_states.py", "tests/test_cell.py", _EXPORT, *_OF_FORMS],
     "start": ["tests/test_start.py", "tests/test_layer.py"],
-    "layer": [*_OF_FORMS, "tests/test_start.py", "tests/test_trace.py"],
+    "layer/network": [*_OF_FORMS, "tests/test_start.py", "tests/test_trace.py"],
     **{
         f"tasks/{name}": [f"tests/tasks/{file}" for file in (f"test_{name}.py", *_OF_TASKS)]
         for name in ("associative_recall", "copy", "ngrams", "priority_sort", "repeat_copy")
@@ -326,7 +326,7 @@ def main() -> int:
 
 def _load_once() -> None:
     """Import what every process would: the package, pytest and what is plugged into it."""
-    for name in ("pytest", "ntm.training", "ntm.evaluation", "ntm.saving"):
+    for name in ("pytest", "ntm.training", "ntm.evaluation", "ntm.runs.saving"):
         importlib.import_module(name)
     for plugin in entry_points(group="pytest11"):
         plugin.load()

@@ -71,8 +71,8 @@ RULES = {
     ),
     "nothing but `python -m ntm` imports the command line": Rule(
         files=("**/*[!_].py", "**/__init__.py"),  # all but __main__.py
-        broken_by="from ..cli import main",
-        never=frozenset({"ntm.cli"}),
+        broken_by="from ntm.commands.main import main",
+        never=frozenset({"ntm.commands.main"}),
     ),
     "nothing is pickled": Rule(
         files=("**/*.py",),

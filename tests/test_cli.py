@@ -14,7 +14,7 @@ import pytest
 from tests.commands.calls import exit_code
 
 from ntm import __version__
-from ntm.cli import main
+from ntm.commands.main import main
 from ntm.models import MODELS
 from ntm.runs import Run, read_metrics
 from ntm.tasks import TASKS
@@ -205,7 +205,7 @@ def test_starting_costs_no_module_that_is_not_needed(tmp_path: Path) -> None:
     arguments = ["train", "copy", "--model", "lstm", "--sequences", "10", "--run"]
     arguments += [str(tmp_path / "run"), *small_options()]
     script = (
-        f"import sys; from ntm.cli import main; main({arguments!r});"
+        f"import sys; from ntm.commands.main import main; main({arguments!r});"
         "print(*{name.partition('.')[0] for name in sys.modules} | set(sys.modules))"
     )
     done = subprocess.run(
@@ -230,7 +230,10 @@ def test_help_lists_the_commands() -> None:
         assert re.search(rf"^ +{command} ", done.stdout, re.MULTILINE)
     for name in (*TASKS, *MODELS):
         assert name in done.stdout
-    script = "import sys, ntm.cli; ntm.cli.make_parser(); sys.exit('torch' in sys.modules)"
+    script = (
+        "import sys; from ntm.commands.parser import make_parser; make_parser(); "
+        "sys.exit('torch' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 

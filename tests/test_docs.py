@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 import torch
+from docs import make_layers
 
-from ntm.cli import make_parser
+from ntm.commands.main import make_parser
 from ntm.paper import experiment_of, experiments, published, settings_for
 from ntm.report.layout import Results
 from ntm.report.records import Record
@@ -87,6 +88,13 @@ def test_the_tree_in_the_readme_is_that_of_the_package() -> None:
     private = {name for name in there if name.startswith("__")} | {"py.typed"}
     assert set(listed) == there - private
     assert len(set(listed)) == len(listed)
+
+
+def test_the_picture_of_the_layers_is_drawn_from_the_contract() -> None:
+    assert make_layers.PICTURE.read_text() == make_layers.picture()
+    assert [name for layer in make_layers.layers() for name in layer.names] == [
+        name.strip() for line in make_layers.contract() for name in line.split("|")
+    ]
 
 
 def speedups() -> dict[str, str]:

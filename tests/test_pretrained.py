@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from ntm import NTM, pretrained
-from ntm.cli import main
+from ntm.commands.main import main
 from ntm.evaluation import evaluate
 from ntm.runs import Run, RunError
 from ntm.training import paper_settings, train

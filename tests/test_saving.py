@@ -160,7 +160,7 @@ def test_an_interrupted_save_pairs_nothing_old_with_anything_new(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_net(batch_first=True).save_pretrained(tmp_path)
-    monkeypatch.setattr("ntm.saving.json.dumps", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("ntm.runs.saving.json.dumps", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         make_net(batch_first=False).save_pretrained(tmp_path)
     with pytest.raises(FileNotFoundError, match=r"has no config\.json"):

@@ -14,8 +14,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from ntm.cli import make_parser
-from ntm.figures.gallery import figures_of
+from ntm.commands.main import make_parser
+from ntm.paper.gallery import figures_of
 
 ROOT = Path(__file__).parents[1]
 OTHERS = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")]

@@ -56,7 +56,7 @@ def test_without_private_names_the_engines_agree() -> None:
     assert len(names) >= 10
 
 
-INFO = "from ntm.cli import main\nsys.exit(main(['info', '--json']))"
+INFO = "from ntm.commands.main import main\nsys.exit(main(['info', '--json']))"
 
 
 def test_info_tells_what_torch_lacks_and_which_engine_runs() -> None:

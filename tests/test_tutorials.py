@@ -16,7 +16,7 @@ import torch
 from nbclient import NotebookClient
 from tests.test_docs import commands, python_blocks
 
-from ntm.cli import main
+from ntm.commands.main import main
 from ntm.tasks import TASKS, Batch, Copy, check_batch, cost_in_bits
 
 ROOT = Path(__file__).parents[1]

@@ -39,9 +39,9 @@ _NAMES = {
 
 
 def _submodules() -> list[str]:
-    """What `import ntm` gives access to by name, such as `ntm.pretrained`; not the command."""
+    """What `import ntm` gives access to by name, such as `ntm.pretrained`."""
     found = (module.name for module in pkgutil.iter_modules(__path__))
-    return [name for name in found if name not in {"__main__", "cli"}]
+    return [name for name in found if name != "__main__"]
 
 
 __getattr__, __dir__ = lazily(__name__, _NAMES, _submodules)

@@ -2,6 +2,7 @@
 
 import sys
 
-from ntm.cli import main
+if __name__ == "__main__":
+    from ntm.commands.main import main
 
-sys.exit(main())
+    sys.exit(main())

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ntm.common.files import parse_json, require_short_header, write_atomically
+from ntm.common.lazy import later
 
 Array = NDArray[np.floating[Any]]
 
@@ -140,12 +141,11 @@ class Trace:
 
     def _repr_png_(self) -> bytes | None:
         """How a notebook shows a trace: its longest sequence. None where matplotlib is missing."""
+        longest = self.sequence(int(self.lengths.argmax()))
         try:
-            from ntm.figures import memory_use, png
+            return later("ntm.figures:trace_as_png")(longest) if longest.lengths.any() else None
         except ImportError:
             return None
-        longest = self.sequence(int(self.lengths.argmax()))
-        return png(memory_use(longest)) if longest.lengths.any() else None
 
     def _arrays(self) -> dict[str, Any]:
         named = {name: getattr(self, name) for name in AXES}

@@ -9,7 +9,7 @@ from torch import Tensor
 from ntm.bench.equivalence import require_close, require_equivalence, values_after_step
 from ntm.bench.networks import PaperNTM, fresh, optimiser_of, random_batch
 from ntm.bench.sections import BenchEffort
-from ntm.cli import main
+from ntm.commands.main import main
 from ntm.engine import native
 from ntm.runs import RunError
 from ntm.training.step import TorchStep, make_step

@@ -5,7 +5,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ntm.bench.timing import MatrixProduct, Quartiles, alternate, spread_of_ratios, threads
+from ntm.bench.timing import MatrixProduct, Quartiles, alternate, spread_of_ratios
+from ntm.engine.machine import threads
 
 times = st.floats(1e-6, 1e3)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ntm import pretrained
-from ntm.cli import main
 from ntm.commands import COMMANDS
+from ntm.commands.main import main
 from ntm.models import MODELS
 from ntm.tasks import TASKS
 

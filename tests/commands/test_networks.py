@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ntm import pretrained
-from ntm.cli import main
+from ntm.commands.main import main
 from ntm.pretrained.runs import PackagedRun, open_run
 
 RUN = Path(__file__).parents[1] / "runs" / "formats" / "run-1"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ntm.cli import main
+from ntm.commands.main import main
 from ntm.commands.output import make_writable
 from ntm.tasks import drawing
 

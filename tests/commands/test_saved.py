@@ -10,7 +10,7 @@ import torch
 from tests.commands.calls import exit_code
 
 from ntm import NTM, LSTMBaseline
-from ntm.cli import main
+from ntm.commands.main import main
 from ntm.common.registry import load_file
 from ntm.evaluation import evaluate
 from ntm.models import MODELS

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.commands.calls import exit_code
 
-from ntm.cli import main
+from ntm.commands.main import main
 
 Arguments = list[str]
 WRONG_CALLS: dict[str, tuple[Arguments, str]] = {

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.nn.utils import parametrizations, prune
 
-from ntm.bench.timing import threads
 from ntm.engine.fused import LSTMGradients
+from ntm.engine.machine import threads
 from ntm.models.family import family
 from ntm.models.lstm import LSTMBaseline
 from ntm.models.lstm_family import PaddedStep, kernel_parameters

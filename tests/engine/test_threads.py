@@ -12,9 +12,9 @@ import torch
 from tests.engine.comparison import Case, Results, concrete, recorded, results
 from torch import Tensor
 
-from ntm.bench.timing import threads
 from ntm.cell import State
 from ntm.engine.fused import FusedUpdate, NTMGradients
+from ntm.engine.machine import threads
 from ntm.layer import NTM
 
 # Groups of every size; more gates and head values than one thread takes at a time.

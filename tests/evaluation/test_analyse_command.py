@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ntm.cli import main
+from ntm.commands.main import main
 from ntm.evaluation import analyse, evaluate
 from ntm.runs import Run, build_model
 from ntm.training import paper_settings

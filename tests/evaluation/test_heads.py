@@ -10,12 +10,12 @@ from tests import hand_made
 from tests.hand_made import performed, sample, with_more_heads, with_reads_shuffled
 
 from ntm.evaluation.findings import Analysis
-from ntm.evaluation.heads import analyse, analysis_of
 from ntm.evaluation.recording import Recording
 from ntm.evaluation.report import as_text
 from ntm.layer import NTM
 from ntm.models.lstm import LSTMBaseline
 from ntm.paper import experiment_of
+from ntm.paper.analysis import analyse, analysis_of
 from ntm.tasks import (
     AssociativeRecall,
     Copy,

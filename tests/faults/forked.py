@@ -98,7 +98,7 @@ def ntm(*arguments: object) -> Callable[[], int]:
     """A command of `ntm`, to be run."""
 
     def call() -> int:
-        from ntm.cli import main
+        from ntm.commands.main import main
 
         return main([str(argument) for argument in arguments])
 

@@ -183,9 +183,9 @@ class Harness:
 
 
 def main(scratch: Path, kills: int, seed: int, names: list[str]) -> None:
-    import ntm.cli
+    import ntm.commands.main
     import ntm.commands.results
-    import ntm.figures.gallery
+    import ntm.paper.gallery
     import ntm.report.collection
     import ntm.studio.sharing  # noqa: F401  # so that a command's time is spent in its work
 

@@ -7,8 +7,8 @@ import pytest
 from tests.documents import run_the_program
 
 from ntm import figures
-from ntm.figures.gallery import figures_of
 from ntm.paper.drawings import associative_recall, ngrams, priority_sort
+from ntm.paper.gallery import figures_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "figures.md").read_text()
 

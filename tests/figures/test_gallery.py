@@ -9,9 +9,9 @@ import matplotlib
 import numpy as np
 import pytest
 
-from ntm.cli import main
-from ntm.figures import gallery
+from ntm.commands.main import main
 from ntm.figures.runs import RunFolders
+from ntm.paper import gallery
 from ntm.runs import FolderError, Run, build_model
 from ntm.training import paper_settings
 
@@ -146,7 +146,7 @@ def test_without_matplotlib_the_command_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setitem(sys.modules, "ntm.figures.gallery", None)
+    monkeypatch.setitem(sys.modules, "ntm.paper.gallery", None)
     assert main(["figures", str(all_runs), "--out", str(tmp_path)]) == 1
     assert "pip install 'neural-turing-machines[figures]'" in capsys.readouterr().err
 
@@ -158,7 +158,7 @@ def test_drawing_leaves_no_trace_in_matplotlib(all_runs: Path, tmp_path: Path) -
         "def settings():\n"
         "    return {k: matplotlib.rcParams[k] for k in matplotlib.rcParams if k != 'backend'}\n"
         "before = settings()\n"
-        "from ntm.figures import gallery\n"
+        "from ntm.paper import gallery\n"
         f"runs, out = [{str(all_runs / 'copy-lstm')!r}], {str(tmp_path)!r}\n"
         "list(gallery.draw_figures(runs, out, ['png']))\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"

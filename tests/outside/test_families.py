@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from tests.outside.test_outside import done, ntm
 
 from ntm import NTM, NTMConfig
-from ntm.cli import main
+from ntm.commands.main import main
 from ntm.common.registry import load_file
 from ntm.evaluation import enlarged
 from ntm.models import MODELS, Family, Model, family, family_of, register

@@ -8,8 +8,8 @@ import pytest
 from tests.report.examples import untrained_run
 
 from ntm import paper
-from ntm.figures.gallery import draw_figures
 from ntm.paper import Experiment, experiment_of, full_runs, quick_runs, registry, select
+from ntm.paper.gallery import draw_figures
 from ntm.report.collection import STAGES, collect
 from ntm.report.measure import Effort
 from ntm.report.page import report

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ntm.common.text import bits_text
+from ntm.evaluation.curves import first_below
 from ntm.paper import published
 from ntm.runs import block_generator
 from ntm.tasks import NGrams
@@ -85,7 +86,7 @@ def test_first_below_is_what_it_says(steps: list[tuple[int, int]], window: int) 
     # Half a bit off every possible mean, so that no rounding decides.
     threshold = 4 + 1 / 1000
     expected = slow_first_below(points, threshold, window)
-    assert published.first_below(x.astype(float), bits, threshold, window) == expected
+    assert first_below(x.astype(float), bits, threshold, window) == expected
 
 
 def test_the_optimum_of_ngrams_is_what_sequences_cost_at_best() -> None:

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from tests.report.examples import untrained_run
 
-from ntm.figures import gallery
-from ntm.paper import Experiment, FigureSpec
+from ntm.paper import Experiment, FigureSpec, gallery
 from ntm.runs import Run
 
 

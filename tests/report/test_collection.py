@@ -8,16 +8,15 @@ from pathlib import Path
 import pytest
 
 from ntm import pretrained
-from ntm.figures import gallery
-from ntm.figures.gallery import figures_of
-from ntm.paper import experiment_of
+from ntm.paper import experiment_of, gallery
+from ntm.paper.gallery import figures_of
 from ntm.report.collection import STAGES, collect
-from ntm.report.display import ProgressDisplay
 from ntm.report.layout import Results
 from ntm.report.measure import Effort
 from ntm.report.page import readme
 from ntm.report.progress import Stages
 from ntm.runs import FolderError, Run, build_model, find_runs
+from ntm.terminal.display import ProgressDisplay
 
 pytestmark = pytest.mark.usefixtures("few_figures")
 MakeRun = Callable[..., Run]

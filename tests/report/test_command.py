@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ntm.cli import main
+from ntm.commands.main import main
 from ntm.runs import Run
 
 pytestmark = pytest.mark.usefixtures("few_figures")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.documents import run_the_program
 
-from ntm.cli import main
+from ntm.commands.main import main
 from ntm.paper import experiments
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reproduce.md").read_text()

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from tests.report.examples import made_up_record
 
-from ntm.cli import make_parser
+from ntm.commands.main import make_parser
 from ntm.commands.train import requested
 from ntm.report.groups import by_experiment, departures, grouped, paper_departures
 from ntm.runs import FolderError

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from tests.report.examples import small_settings
 
-from ntm.report.display import ProgressDisplay
 from ntm.report.pipeline import STAGES
 from ntm.report.progress import Stages
 from ntm.scale import Job, Standing
+from ntm.terminal.display import ProgressDisplay
 
 WAITING = Standing(Job(small_settings("copy", "lstm", sequences=400), Path("runs/copy-lstm-0")))
 RUNNING = replace(WAITING, state="running", sequences=100, bits=7.5, speed=175.0)

@@ -11,9 +11,9 @@ import torch
 from tests.report.examples import made_up_record, small_settings
 
 from ntm import pretrained
-from ntm.figures.gallery import drawn
 from ntm.figures.runs import MissingError
 from ntm.paper import experiment_of
+from ntm.paper.gallery import drawn
 from ntm.report.recorded import RecordedRuns
 from ntm.report.records import Record, read_records, store_json, store_run
 from ntm.runs import Run

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.report.examples import made_up_record, untrained_run
 
-from ntm.figures.gallery import figures_of
 from ntm.paper import experiments, settings_for
+from ntm.paper.gallery import figures_of
 from ntm.report.captions import best_record, numbers_beside
 from ntm.report.collection import STAGES, collect
 from ntm.report.layout import Results

@@ -11,8 +11,8 @@ from ntm.report import tables
 from ntm.report.goals import goals_table
 from ntm.report.groups import grouped
 from ntm.report.records import Record
-from ntm.report.rendering import as_html
-from ntm.report.table import Table
+from ntm.report.rendering import as_html, table_as_html
+from ntm.terminal.table import Table
 
 OPTIMUM = 131.89
 
@@ -213,7 +213,7 @@ def test_a_table_as_markdown_and_as_html() -> None:
         "| --- | ---: | --- |",
         "| a\\|b | 1 (0 to 2) | `x < y` |",
     ]
-    page = table.as_html()
+    page = table_as_html(table)
     assert "<code>x &lt; y</code>" in page
     assert '<td class="number">1 <span class="range">(0 to 2)</span></td>' in page
     assert as_html('<b> & "') == "&lt;b&gt; &amp; &quot;"

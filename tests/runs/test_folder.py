@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from ntm.cli import main
+from ntm.commands.main import main
 from ntm.runs import FolderError, Run, RunError, Settings, build_model
 
 Small = Callable[..., Settings]

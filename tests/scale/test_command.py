@@ -12,7 +12,7 @@ import pytest
 from tests.same_run import assert_same_run
 from tests.scale.runs import LONG, long_jobs, small_jobs
 
-from ntm.cli import main
+from ntm.commands.main import main
 from ntm.scale import Job
 from ntm.scale.parcels import newest_record
 from ntm.training import train

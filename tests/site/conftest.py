@@ -6,7 +6,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.studio.test_page import PATIENCE, browser, listen
 from tests.web.test_browser import served
 
-from ntm.cli import main
+from ntm.commands.main import main
 
 __all__ = ["browser"]  # a fixture
 

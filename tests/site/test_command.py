@@ -7,7 +7,7 @@ import torch
 from safetensors import torch as safetensors
 
 from ntm import pretrained
-from ntm.cli import main
+from ntm.commands.main import main
 
 
 def test_the_same_files_again(site: Path, tmp_path: Path) -> None:

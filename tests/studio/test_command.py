@@ -18,7 +18,7 @@ from tests.studio.conftest import make_run
 from tests.studio.test_sharing import Page
 
 from ntm import NTM, pretrained
-from ntm.cli import main
+from ntm.commands.main import main
 from ntm.tasks import make_task
 
 

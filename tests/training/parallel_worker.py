@@ -17,7 +17,7 @@ from typing import ClassVar
 import torch
 from safetensors.torch import save_file
 
-from ntm.cli import main
+from ntm.commands.main import main
 from ntm.runs import RunError, Settings, block_generator
 from ntm.tasks import Batch, Copy, register
 from ntm.training import paper_settings, train

@@ -11,7 +11,7 @@ import torch
 from tests.same_run import assert_same_run
 
 from ntm import NTM, LSTMBaseline
-from ntm.cli import main
+from ntm.commands.main import main
 from ntm.models import Model
 from ntm.runs import FolderError, Run, Settings, checkpoints
 from ntm.training import fine_tuned, train

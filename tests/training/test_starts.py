@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file
 from tests.same_run import assert_same_run
 
-from ntm.report.display import ProgressDisplay
 from ntm.runs import Run, Settings, TrainingSettings, build_model, read_metrics
 from ntm.runs.metrics import chosen_start
+from ntm.terminal.display import ProgressDisplay
 from ntm.training import begin, train
 from ntm.training.progress import Shown
 from ntm.training.starts import Starts

@@ -6,7 +6,7 @@ from typing import Any
 
 from ntm.bench.results import BenchResults
 from ntm.bench.timing import Quartiles
-from ntm.report.table import Table
+from ntm.terminal.table import Table
 
 
 def tables(results: BenchResults) -> list[Table]:

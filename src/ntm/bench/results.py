@@ -1,23 +1,19 @@
 """A benchmark as a value: which machine, how much was measured, and the rows of every section."""
 
-import os
-import platform
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
 
-from ntm import __version__, engine
+from ntm import engine
 from ntm.bench import SECTIONS, sections
 from ntm.bench.equivalence import require_equivalence
 from ntm.bench.networks import PAPER
 from ntm.bench.overhead import Overhead
 from ntm.bench.sections import BenchEffort, Growth, Note, Share, Speedup, Threads
-from ntm.bench.timing import threads
 from ntm.common.text import unknown
-from ntm.engine import native
+from ntm.engine.machine import machine, threads
 from ntm.runs import RunError
 
 FORMAT = 1
@@ -77,24 +73,3 @@ def _require_native() -> None:
         engine.choose("native", torch.device("cpu"), torch.float32)
     except RuntimeError as error:
         raise RunError(f"There is nothing to compare. {error}") from error
-
-
-def machine() -> dict[str, str | int]:
-    """The machine and the versions."""
-    return {
-        "processor": _processor(),
-        "cores": os.cpu_count() or 1,
-        "instructions": str(native.loaded().target),
-        "platform": platform.platform(),
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "ntm": __version__,
-    }
-
-
-def _processor() -> str:
-    """The name of the processor, which Linux tells in a file."""
-    described = Path("/proc/cpuinfo")
-    lines = described.read_text().splitlines() if described.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()

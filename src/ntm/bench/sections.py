@@ -30,9 +30,9 @@ from ntm.bench.timing import (
     alternate,
     fastest_product,
     spread_of_ratios,
-    threads,
 )
 from ntm.config import NTMConfig
+from ntm.engine.machine import threads
 from ntm.paper import paper_settings
 from ntm.training import Step
 

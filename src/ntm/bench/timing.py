@@ -7,8 +7,7 @@ measured, so that the share of other programs does not count.
 
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -83,17 +82,6 @@ def _seconds(work: Work, number: int, repeats: int, clock: Clock) -> float:
     for _ in range(repeats):
         work(number)
     return clock() - start
-
-
-@contextmanager
-def threads(count: int) -> Iterator[None]:
-    """Within this context, torch and the engines use this many threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 class MatrixProduct:

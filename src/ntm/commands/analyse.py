@@ -21,9 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print what the heads do."""
-    from ntm.evaluation import evaluate
-    from ntm.evaluation.heads import analysis_of, record
+    from ntm.evaluation import evaluate, record
     from ntm.evaluation.report import as_text
+    from ntm.paper.analysis import analysis_of
 
     run = opened(options.run, options)
     task, (model, facts) = run.settings.task, run.load_model()

@@ -184,7 +184,7 @@ def print_facts(facts: dict[str, Any], as_json: bool) -> None:
 
 def print_table(rows: Sequence[tuple[str, ...]], texts: int = 9) -> None:
     """Print aligned columns; numbers, at the right, follow `texts` columns of words."""
-    from ntm.report.table import Table
+    from ntm.terminal.table import Table
 
     print(Table("", (), rows, texts).as_text())
 

@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure, and print the results; a failure is an error for the caller to report."""
     from ntm.bench import report, run_bench
     from ntm.bench.sections import QUICK, BenchEffort
-    from ntm.report.display import ProgressDisplay
+    from ntm.terminal.display import ProgressDisplay
 
     with ProgressDisplay(sys.stderr, keep=False) as display:
 

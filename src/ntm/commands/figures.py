@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Draw what can be drawn, and say what is missing."""
-    gallery = with_matplotlib("ntm.figures.gallery")
+    gallery = with_matplotlib("ntm.paper.gallery")
     with reading_arguments():
         task, family = saved_as(options)
     formats, outcomes = options.format or ["png", "svg"], []

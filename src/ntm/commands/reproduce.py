@@ -47,10 +47,10 @@ def run(options: argparse.Namespace) -> int:
     """Reproduce section 4; 1 if a run failed."""
     with_matplotlib("matplotlib")
     from ntm.common.text import duration
-    from ntm.report.display import ProgressDisplay
     from ntm.report.measure import QUICK, Effort
     from ntm.report.pipeline import STAGES, reproduce
     from ntm.report.progress import Stages
+    from ntm.terminal.display import ProgressDisplay
 
     wanted = _wanted(options)
     started = time.monotonic()

@@ -27,10 +27,10 @@ def run(options: argparse.Namespace) -> int:
     """Measure runs, and make the tables and figures of all results in a folder."""
     with_matplotlib("matplotlib")
     from ntm.report.collection import STAGES, collect
-    from ntm.report.display import ProgressDisplay
     from ntm.report.measure import Effort
     from ntm.report.progress import Stages
     from ntm.runs import find_runs
+    from ntm.terminal.display import ProgressDisplay
 
     require_at_least_one(sequences=options.sequences)
     runs = find_runs(options.runs)

@@ -66,8 +66,8 @@ class _Shown(NamedTuple):
 
 
 def _shown(options: argparse.Namespace) -> _Shown:
-    from ntm import pretrained, saving
-    from ntm.runs import Run
+    from ntm import pretrained
+    from ntm.runs import Run, saving
     from ntm.runs.folder import require_folder
 
     name = options.folder or "runs"

@@ -1,1 +1,1 @@
-"""What every part may use: the standard library and nothing else is imported here."""
+"""Parts for every layer: settings fields, registries, files and text. Standard library only."""

@@ -1,4 +1,4 @@
-"""Names of a package that are imported on first use.
+"""Names that are imported on first use.
 
 The command line imports the package before it reads its options, and `ntm --help` must not wait
 seconds for torch to load.
@@ -7,6 +7,7 @@ seconds for torch to load.
 import importlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 
@@ -30,3 +31,13 @@ def lazily(
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return load, lambda: [*sys.modules[package].__all__, *submodules()]
+
+
+def later(path: str, **options: Any) -> Callable[..., Any]:
+    """The function "package.module:name", imported when it is called."""
+    return partial(_call, path, **options)
+
+
+def _call(path: str, *arguments: Any, **options: Any) -> Any:
+    module, _, name = path.partition(":")
+    return getattr(importlib.import_module(module), name)(*arguments, **options)

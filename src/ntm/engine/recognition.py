@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _KINDS = (Cell, FeedforwardController, LSTMController, Heads, StartState, nn.Linear, nn.ModuleList)
 # What a call of a module runs; an attribute of that name on one module would take its place.
 _METHODS: dict[type[nn.Module], tuple[str, ...]] = {}
+_NETWORKS: set[type[nn.Module]] = set()
 # What of a module's attributes recognition looks into.
 _DICTS = (
     *("_modules", "_parameters", "_forward_hooks", "_forward_pre_hooks"),
@@ -40,6 +41,12 @@ def know(kind: type[nn.Module], tensors: tuple[str, ...] = ("weight", "bias")) -
     methods = (name for name in dir(kind) if callable(getattr(kind, name)))
     _METHODS[kind] = (*methods, *tensors)
     as_written.remember(kind)
+
+
+def know_network(kind: type["NTM"]) -> None:
+    """Let `trains_as_built` recognise this class of networks, the layer above this one."""
+    know(kind)
+    _NETWORKS.add(kind)
 
 
 for _kind in _KINDS:
@@ -156,10 +163,10 @@ def trains_as_built(net: "NTM") -> bool:
     It does not call a `forward` or `initial_state` of somebody's own, and it trains every
     parameter.
     """
+    if type(net) not in _NETWORKS:
+        return False
     try:
-        from ntm.layer import NTM
-
-        own_attributes(net, NTM, "the network")
+        own_attributes(net, type(net), "the network")
         weights, start = tensors_of(net, with_start=True)
     except Unrecognised:
         return False

@@ -1,7 +1,14 @@
 """Evaluation: costs, generalisation, and what the heads of a network do. Numbers only."""
 
+from typing import TYPE_CHECKING
+
+from ntm.common.lazy import lazily
 from ntm.evaluation.costs import Evaluation, costs, enlarged, evaluate, generalise
-from ntm.evaluation.heads import Analysis, Finding, Recording, analyse, record
+from ntm.evaluation.findings import Analysis, Finding
+from ntm.evaluation.recording import Recording, record
+
+if TYPE_CHECKING:
+    from ntm.paper.analysis import analyse
 
 __all__ = [
     "Analysis",
@@ -15,3 +22,6 @@ __all__ = [
     "generalise",
     "record",
 ]
+
+# `analyse` looks up the experiment of a task, so it lives with the experiments, a layer above.
+__getattr__, __dir__ = lazily(__name__, {"ntm.paper.analysis": ("analyse",)})

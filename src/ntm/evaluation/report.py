@@ -4,7 +4,7 @@ from typing import Any
 
 from ntm.evaluation.findings import Analysis, Finding
 from ntm.evaluation.weightings import MODES
-from ntm.report.table import Table
+from ntm.terminal.table import Table
 
 _MARGIN = " " * 22
 

@@ -7,12 +7,19 @@
 No function here touches pyplot or any other global state. docs/figures.md shows them all.
 """
 
+from typing import TYPE_CHECKING
+
+from ntm.common.lazy import lazily
+from ntm.evaluation.curves import CostCurve
 from ntm.figures.answers import Answer, draw_answers
-from ntm.figures.curves import costs_along, learning_curves
 from ntm.figures.diagrams import addressing_flow, architecture
 from ntm.figures.memory_use import memory_use, task_memory_use
 from ntm.figures.style import png, save
-from ntm.paper.published import CostCurve, paper_costs, paper_curves
+from ntm.trace import Trace
+
+if TYPE_CHECKING:
+    from ntm.paper.named import costs_along, learning_curves
+    from ntm.paper.published import paper_costs, paper_curves
 
 __all__ = [
     "Answer",
@@ -29,3 +36,17 @@ __all__ = [
     "save",
     "task_memory_use",
 ]
+
+
+def trace_as_png(trace: Trace) -> bytes:
+    """Draw the memory use of a trace of one sequence, as a PNG file; notebooks show it."""
+    return png(memory_use(trace))
+
+
+# These take the name of a task and look up its experiment, so they live a layer above.
+_NAMES = {
+    "ntm.paper.named": ("costs_along", "learning_curves"),
+    "ntm.paper.published": ("paper_costs", "paper_curves"),
+}
+
+__getattr__, __dir__ = lazily(__name__, _NAMES)

@@ -1,6 +1,7 @@
 """Learning curves (figures 3, 7, 10, 13 and 18), and costs beyond the trained range (11)."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -8,11 +9,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from ntm.evaluation.curves import CostCurve
 from ntm.figures import style
 from ntm.models import MODELS, family
-from ntm.paper.published import CostCurve, paper_costs, paper_curves
-from ntm.paper.registry import experiment_of
 from ntm.trace import Array
+
+if TYPE_CHECKING:
+    from ntm.paper.experiment import Experiment
 
 Curves = Mapping[str, Sequence[CostCurve]]
 """For each model the curves of its runs."""
@@ -32,16 +35,18 @@ def averaged(curve: CostCurve, edges: Array) -> Array:
 
 
 @style.styled
-def learning_curves(task: str, curves: Curves, optimum: float | None = None) -> Figure:
-    """How the cost falls with training: ours over the paper's, which are dotted.
+def draw_learning_curves(
+    experiment: "Experiment", curves: Curves, optimum: float | None = None
+) -> Figure:
+    """Draw how the cost falls with training: ours over the paper's, which are dotted.
 
-    task: its name. curves: x in thousands of sequences; each cost is the mean since the point
+    curves: x in thousands of sequences; each cost is the mean since the point
     before. A line is the median over a model's runs, in a band from the lowest to the highest.
     optimum: the least possible cost, if it is known.
 
     Runs much shorter than the paper's get a second panel, which shows the time they cover.
     """
-    experiment, published = experiment_of(task), paper_curves(task)
+    published = experiment.paper_curves
     longest = max(curve.x[-1] for runs in curves.values() for curve in runs)
     thousands = experiment.sequences / 1000 if experiment.frame else longest
     zoomed = longest < thousands / 4
@@ -62,13 +67,13 @@ def learning_curves(task: str, curves: Curves, optimum: float | None = None) -> 
 
 
 @style.styled
-def costs_along(task: str, curves: Curves, trained: int) -> Figure:
-    """Figure 11: the cost along an axis of a task beyond the trained range, ours and the paper's.
+def draw_costs_along(experiment: "Experiment", curves: Curves, trained: int) -> Figure:
+    """Draw figure 11: the cost beyond the trained range along an axis, ours and the paper's.
 
     curves: x is the size along the axis, the same for every run of a model. trained: the largest
     size in training.
     """
-    axis, published = experiment_of(task).axis, paper_costs(task)
+    axis, published = experiment.axis, experiment.paper_costs
     figure = style.new_figure(3.0)
     ax = figure.subplots()
     _draw_paper(ax, published, marker="o")

@@ -13,7 +13,6 @@ from ntm.evaluation.recording import Recording
 from ntm.evaluation.weightings import Integers
 from ntm.figures import panels, style
 from ntm.figures.panels import Scale
-from ntm.paper.registry import experiment_of
 from ntm.trace import Array, Trace
 
 # Inches: of a channel, of another row of pixels, and of the lowest and the highest panel.
@@ -63,19 +62,21 @@ def memory_use(trace: Trace, write_head: int | None = None, read_head: int | Non
 
 
 @style.styled
-def task_memory_use(recording: Recording, write_head: int = 0, read_head: int = 0) -> Figure:
+def task_memory_use(
+    recording: Recording, write_head: int = 0, read_head: int = 0, task_title: str = ""
+) -> Figure:
     """Figures 6 and 9: what is written while the network listens, and read for the answer.
 
-    recording: of one sequence.
+    recording: of one sequence. task_title: the task in words, by default after its name.
     """
-    return draw_task_memory_use(recording, write_head, read_head)[0]
+    return draw_task_memory_use(recording, write_head, read_head, task_title)[0]
 
 
 def draw_task_memory_use(
-    recording: Recording, write_head: int = 0, read_head: int = 0
+    recording: Recording, write_head: int = 0, read_head: int = 0, task_title: str = ""
 ) -> tuple[Figure, MemoryPanels]:
     """The same, and the panels to draw on."""
-    named = experiment_of(recording.task.name).title.lower()
+    named = (task_title or recording.task.name.replace("-", " ")).lower()
     figure, parts = draw_memory_use(
         recording.trace,
         f"NTM memory use during the {named} task",

@@ -1,6 +1,6 @@
 """What figures are drawn from: learning curves, answers and recordings of the runs in folders."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import inf
 from pathlib import Path
 from typing import NamedTuple
@@ -10,18 +10,18 @@ import torch
 from torch import Tensor
 
 from ntm.evaluation import evaluate
-from ntm.evaluation.heads import analyse
+from ntm.evaluation.curves import CostCurve
+from ntm.evaluation.findings import Analysis
 from ntm.evaluation.recording import Recording, record
 from ntm.figures.answers import Answer
 from ntm.models import MODELS, Family, Model
 from ntm.models import family as family_named
-from ntm.paper.experiment import TRAINED_RANGE, Case
-from ntm.paper.published import CostCurve
 from ntm.pretrained.runs import open_runs
 from ntm.runs import Run, RunError, block_generator, read_metrics
 from ntm.runs.facts import validated
 from ntm.runs.metrics import chosen_start
 from ntm.tasks import Task
+from ntm.tasks.cases import TRAINED_RANGE, Case
 
 
 class MissingError(Exception):
@@ -48,12 +48,14 @@ class TrainedNetwork(NamedTuple):
         batch = self.task.at(**case).sample(1, block_generator("figures", 1))
         return Answer.of(title, batch, self.logits(batch.inputs))
 
-    def example(self, case: Case = TRAINED_RANGE) -> tuple[Recording, int, int]:
+    def example(
+        self, analyse: Callable[[Recording], Analysis], case: Case = TRAINED_RANGE
+    ) -> tuple[Recording, int, int]:
         """One recorded problem, and the write head and the read head to watch in it.
 
-        The heads are those of `ntm analyse`.
+        analyse: chooses the heads, as in `ntm analyse`.
         """
-        analysis = analyse(self.model, self.task)
+        analysis = analyse(record(self.model, self.task))
         recording = record(self.model, self.task.at(**case), sequences=1, seed=2)
         return recording, analysis.write_head, analysis.read_head
 

@@ -14,10 +14,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from ntm import checks, forms, rebuilding, states
+from ntm import states
 from ntm.common.fields import Checked, setting
 from ntm.engine import EngineName, checked_name
-from ntm.forms import Lengths, Sequences
+from ntm.layer import checks, forms, rebuilding
+from ntm.layer.files import load_network, save_network
+from ntm.layer.forms import Lengths, Sequences
 from ntm.states import Chosen, Flags
 
 
@@ -154,21 +156,16 @@ class LSTMBaseline(nn.Module):
         dtype: torch.dtype | None = None,
     ) -> Self:
         """The network that `save_pretrained` wrote; the arguments are those of the NTM's."""
-        from ntm import pretrained, saving
-
-        if str(folder) in pretrained.names() and not Path(folder).exists():
-            raise ValueError(f"{folder} is an NTM; load it with NTM.from_pretrained.")
         chosen: dict[str, Any] = {"engine": engine, "device": device, "dtype": dtype}
-        return saving.load(cls, folder, batch_first=batch_first, **chosen)
+        net: Self = load_network(cls, folder, batch_first=batch_first, **chosen)
+        return net
 
     def save_pretrained(self, folder: str | Path, *, task: Any = None) -> None:
         """Write the weights (safetensors), the config and `batch_first` (JSON); see the NTM's.
 
         task: an `ntm.tasks.Task`, recorded for the commands; without it they take --task.
         """
-        from ntm import saving
-
-        saving.save(self, folder, task)
+        save_network(self, folder, task)
 
     @property
     def engine(self) -> EngineName:

@@ -6,7 +6,7 @@
 `ntm.paper.experiment` documents what an experiment says; docs/tasks.md shows how to add one.
 """
 
-from ntm.paper.experiment import Experiment, FigureSpec, Goal, Plan, case_name
+from ntm.paper.experiment import Experiment, FigureSpec, Goal, Plan
 from ntm.paper.reading import read_experiment
 from ntm.paper.registry import experiment_of, experiments, register_experiment
 from ntm.paper.settings import (
@@ -19,6 +19,7 @@ from ntm.paper.settings import (
     select,
     settings_for,
 )
+from ntm.tasks.cases import case_name
 
 __all__ = [
     "Experiment",

@@ -10,9 +10,9 @@ from ntm.evaluation import generalise
 from ntm.models import Model
 from ntm.paper.registry import experiment_of
 from ntm.paper.settings import paper_settings
-from ntm.report.table import Table
 from ntm.runs import block_generator
 from ntm.tasks import Batch, Task
+from ntm.terminal.table import Table
 from ntm.training import make_progress
 from ntm.training.begin import train_until_signal
 

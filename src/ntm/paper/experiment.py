@@ -22,10 +22,12 @@ Titles and colours of models belong to the model families.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from ntm.common.lazy import later
+from ntm.evaluation.curves import CostCurve, read_curves
+from ntm.tasks.cases import TRAINED_RANGE, Case
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,30 +36,12 @@ if TYPE_CHECKING:
     from ntm.evaluation.recording import Recording
     from ntm.figures.runs import RunFolders
 
-Case = Mapping[str, int]
-"""A size along some axes of a task; along the others, sizes are as in training."""
-TRAINED_RANGE: Case = {}
 Changes = Mapping[str, Mapping[str, Any]]
 """Settings by section and name: {"training": {"sequences": 20_000}}."""
 Drawing = Literal["vectors", "repeated vectors", "items", "bits", "priorities"]
 
 
-def later(path: str, **options: Any) -> Callable[..., Any]:
-    """The function "package.module:name", imported when it is called."""
-    return partial(_call, path, **options)
-
-
-def _call(path: str, *arguments: Any, **options: Any) -> Any:
-    module, _, name = path.partition(":")
-    return getattr(import_module(module), name)(*arguments, **options)
-
-
 ANY_ANALYSIS = later("ntm.evaluation.heads:analyse_any")
-
-
-def case_name(case: Case) -> str:
-    """A case in words: trained range, length 120."""
-    return ", ".join(f"{axis} {value}" for axis, value in case.items()) or "trained range"
 
 
 class Widths(NamedTuple):
@@ -193,6 +177,16 @@ class Experiment:
             object.__setattr__(self, "title", self.task.replace("-", " ").capitalize())
         if not self.figures:
             object.__setattr__(self, "figures", _figures_of_any_task(self.title.lower()))
+
+    @property
+    def paper_curves(self) -> dict[str, CostCurve]:
+        """The paper's learning curves by model; with a known optimum also the curve "optimal"."""
+        return read_curves(self.curves)
+
+    @property
+    def paper_costs(self) -> dict[str, CostCurve]:
+        """The paper's costs along `axis`, by model."""
+        return read_curves(self.costs)
 
     @property
     def beyond(self) -> tuple[Case, ...]:

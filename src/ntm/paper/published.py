@@ -1,26 +1,16 @@
 """What the paper reports, read off its published figures: costs in bits per sequence."""
 
-import csv
-from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from ntm.common.text import bits_text
-from ntm.paper.experiment import Case
+from ntm.evaluation.curves import CostCurve, first_below
 from ntm.paper.registry import experiment_of
-from ntm.trace import Array
+from ntm.tasks.cases import Case
 
 OPTIMAL = "optimal"
 """The name of the curve of the best possible predictions."""
-
-
-class CostCurve(NamedTuple):
-    """Costs in bits per sequence, over thousands of training sequences or another quantity."""
-
-    x: Array  # (points,)
-    bits: Array  # (points,)
 
 
 class Reading(NamedTuple):
@@ -41,22 +31,12 @@ def paper_curves(task: str) -> dict[str, CostCurve]:
     For a task with a known optimum there is also the curve "optimal". Each point is a mean over
     about 10,000 sequences; points above the figure's frame are missing.
     """
-    return _read(experiment_of(task).curves)
+    return experiment_of(task).paper_curves
 
 
 def paper_costs(task: str) -> dict[str, CostCurve]:
     """The paper's costs along an axis of a task, by model; empty if it has none."""
-    return _read(experiment_of(task).costs)
-
-
-@lru_cache
-def _read(file: Path | None) -> dict[str, CostCurve]:
-    if file is None:
-        return {}
-    points: dict[str, list[tuple[float, float]]] = {}
-    for row in csv.DictReader(file.read_text().splitlines()):
-        points.setdefault(row["series"].lower(), []).append((float(row["x"]), float(row["bits"])))
-    return {model: CostCurve(*np.array(pairs).T) for model, pairs in points.items()}
+    return experiment_of(task).paper_costs
 
 
 def final_cost(task: str, model: str) -> Reading | None:
@@ -91,19 +71,6 @@ def cost_of_case(task: str, model: str, case: Case) -> Reading | None:
         return None
     (there,) = np.nonzero(curve.x == case.get(experiment_of(task).axis))
     return Reading(float(curve.bits[there[0]])) if len(there) else None
-
-
-def first_below(sequences: Array, bits: Array, threshold: float, window: int) -> int | None:
-    """The first point of a learning curve below a threshold; None if there is none.
-
-    bits: the mean cost since the point before. Where points are closer than `window` sequences,
-    the mean over the last `window` of them counts.
-    """
-    x = np.insert(sequences, 0, 0.0)
-    total = np.insert(np.cumsum(np.diff(x) * bits), 0, 0.0)
-    means = (total[1:] - np.interp(sequences - window, x, total)) / window
-    (below,) = np.nonzero((means < threshold) & (sequences >= window))
-    return int(sequences[below[0]]) if len(below) else None
 
 
 def _above_optimum(task: str, model: str) -> CostCurve | None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ntm.common.lazy import later
 from ntm.paper.experiment import (
     AbilityCase,
     Beside,
@@ -17,7 +18,6 @@ from ntm.paper.experiment import (
     Goal,
     Plan,
     Widths,
-    later,
 )
 
 

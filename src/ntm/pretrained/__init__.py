@@ -9,27 +9,42 @@ cost beyond the range where the run validates there. The published costs are of 
 """
 
 import json
-import math
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import torch
 from safetensors import safe_open
-from safetensors import torch as safetensors
 
-from ntm import saving
-from ntm.common.files import write_atomically
+from ntm.common.lazy import later, lazily
 from ntm.common.text import unknown
 from ntm.engine import EngineName
-from ntm.evaluation import evaluate
 from ntm.layer import NTM
-from ntm.models import Model
-from ntm.pretrained.card import SEED, SEQUENCES, Ability, measure
-from ntm.runs import Run, RunError, Settings
-from ntm.runs.facts import validated
-from ntm.runs.formats import FORMAT
+from ntm.pretrained.card import SEED, SEQUENCES, Ability
+from ntm.runs import Settings, saving
 from ntm.runs.weights import read_weights, require_fitting
+
+if TYPE_CHECKING:
+    from ntm.paper.publishing import measure_again, publish, publish_best
+
+__all__ = [
+    "FOLDER",
+    "SEED",
+    "SEQUENCES",
+    "Ability",
+    "Facts",
+    "facts",
+    "is_packaged",
+    "load",
+    "load_as",
+    "load_network",
+    "measure_again",
+    "name_of",
+    "names",
+    "publish",
+    "publish_best",
+    "read_facts",
+    "settings",
+]
 
 Net = TypeVar("Net", bound=NTM)
 FOLDER = Path(__file__).parent
@@ -52,16 +67,17 @@ class Facts(NamedTuple):
     @property
     def command(self) -> str:
         """The command that trains it."""
-        from ntm.report.groups import command_of
-
-        return command_of(self.settings)
+        # The defaults of a command belong to a layer above.
+        command: str = later("ntm.report.groups:command_of")(self.settings)
+        return command
 
     def __repr__(self) -> str:
-        """In one line: abilities are only counted, `ntm pretrained` shows them."""
-        costs = {
-            name: float(f"{getattr(self, name):.4g}") for name in ("validation_bits", "mean_bits")
-        }
-        shown = {**self._asdict(), **costs, "abilities": len(self.abilities)}
+        """In one line: the task and the network; abilities are only counted."""
+        shown: dict[str, Any] = {"task": self.settings.task, "model": self.settings.model}
+        shown["trained_sequences"] = self.trained_sequences
+        for name in ("validation_bits", "mean_bits"):
+            shown[name] = float(f"{getattr(self, name):.4g}")
+        shown["abilities"] = len(self.abilities)
         return f"Facts({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
 
@@ -94,6 +110,21 @@ def is_packaged(name: str | Path) -> bool:
 def load(name: str, *, batch_first: bool = False, engine: EngineName = "auto") -> NTM:
     """A trained network, ready to run or to train on; `NTM.from_pretrained` has more options."""
     return load_as(NTM, name, batch_first=batch_first, engine=engine)
+
+
+def load_network(
+    kind: Any, name: str | Path, *, batch_first: bool | None = None, **chosen: Any
+) -> Any:
+    """Load a packaged network or a folder of `save_pretrained` as a class of networks.
+
+    chosen: engine, device and dtype, as in `load_as`.
+    """
+    if not issubclass(kind, NTM):
+        if str(name) in names() and not Path(name).exists():
+            raise ValueError(f"{name} is an NTM; load it with NTM.from_pretrained.")
+    elif is_packaged(name):
+        return load_as(kind, str(name), batch_first=bool(batch_first), **chosen)
+    return saving.load(kind, name, batch_first=batch_first, **chosen)
 
 
 def load_as(
@@ -137,53 +168,13 @@ def name_of(settings: Settings) -> str:
     return f"{settings.task.name}-{settings.model_name.removeprefix('ntm-')}"
 
 
-def publish(run: Run, folder: Path = FOLDER) -> Path:
-    """Write the best weights of a run as a pretrained network; returns the file."""
-    net, known = run.load_model("best")
-    if not run.settings.family.has_memory:
-        raise RunError(f"{run.path} trains a baseline; only an NTM can be published.")
-    bits = evaluate(net, run.settings.task, SEQUENCES, SEED).mean_bits
-    if not math.isfinite(bits):
-        raise RunError(f"{run.path} costs {bits} bits per sequence; publish another run.")
-    values: dict[str, Any] = {
-        "settings": run.settings.to_json(),
-        "trained_sequences": known["sequences"],
-        "validation_bits": known["validation_bits"],
-        "mean_bits": bits,
-    }
-    return _write(net, run.settings, values, folder)
-
-
-def measure_again(name: str, folder: Path = FOLDER) -> Path:
-    """Write a new card for a network that comes with the package; its weights stay."""
-    known = facts(name)
-    values = {**known._asdict(), "settings": known.settings.to_json()}
-    return _write(load(name), known.settings, values, folder)
-
-
-def _write(net: Model, settings: Settings, values: dict[str, Any], folder: Path) -> Path:
-    values["format"] = FORMAT
-    values["abilities"] = [ability._asdict() for ability in measure(net, settings.task)]
-    content = safetensors.save(net.state_dict(), metadata={"ntm": json.dumps(values)})
-    file = folder / f"{name_of(settings)}.safetensors"
-    write_atomically(file, content)
-    return file
-
-
-def publish_best(runs: Iterable[Run], folder: Path = FOLDER) -> list[Path]:
-    """Publish the run of each NTM with the lowest validation cost, beyond the range included."""
-    chosen: dict[str, tuple[float, Run]] = {}
-    for run in runs:
-        if not run.settings.family.has_memory:
-            continue
-        known = run.load_model("best")[1]
-        name, bits = name_of(run.settings), validated(known)
-        if bits is not None and (name not in chosen or bits < chosen[name][0]):
-            chosen[name] = bits, run
-    return [publish(run, folder) for _, run in chosen.values()]
-
-
 def _file(name: str) -> Path:
     if name not in names():
         raise ValueError(unknown("pretrained network", name, names()))
     return FOLDER / f"{name}.safetensors"
+
+
+# Publishing measures what a network can do, which is the business of the experiments above.
+__getattr__, __dir__ = lazily(
+    __name__, {"ntm.paper.publishing": ("measure_again", "publish", "publish_best")}
+)

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from ntm import pretrained, saving
+from ntm import pretrained
 from ntm.common.text import unknown
+from ntm.layer.rebuilding import plain_defaults
 from ntm.models import Family, Model, family_of
-from ntm.rebuilding import plain_defaults
-from ntm.runs import FolderError, Run, RunError, Settings
+from ntm.runs import FolderError, Run, RunError, Settings, saving
 from ntm.runs.folder import Weights, run_folders
 from ntm.tasks import Task
 

@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 
 from ntm.common.text import bits_text, percent
 from ntm.paper import published
-from ntm.paper.experiment import Experiment, FigureSpec, case_name
+from ntm.paper.experiment import Experiment, FigureSpec
 from ntm.report.groups import grouped
 from ntm.report.records import Record
-from ntm.report.table import Table
 from ntm.report.tables import above_optimum, cost, costs_text, known, share
+from ntm.tasks.cases import case_name
+from ntm.terminal.table import Table
 
 Records = Sequence[Record]
 

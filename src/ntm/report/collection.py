@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ntm import paper, pretrained
-from ntm.bench.results import machine
-from ntm.bench.timing import threads
-from ntm.figures.gallery import figures_of, redraw_figures
+from ntm.engine.machine import machine, threads
+from ntm.paper.gallery import figures_of, redraw_figures
 from ntm.report import measure
 from ntm.report.layout import Results
 from ntm.report.measure import Effort

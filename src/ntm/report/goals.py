@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from ntm.common.text import percent, spread
-from ntm.paper.experiment import TRAINED_RANGE, Goal, case_name
+from ntm.paper.experiment import Goal
 from ntm.report.groups import SeedGroup, by_experiment
 from ntm.report.records import Record
-from ntm.report.table import Table
 from ntm.report.tables import above_optimum, cost, costs_text, needed, share
+from ntm.tasks.cases import TRAINED_RANGE, case_name
+from ntm.terminal.table import Table
 
 
 def goals_table(records: Sequence[Record]) -> Table:

@@ -5,11 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ntm.evaluation import analyse, evaluate
+from ntm.evaluation import evaluate
 from ntm.paper import experiment_of
-from ntm.paper.experiment import Case, case_name
+from ntm.paper.analysis import analyse
 from ntm.runs import Run, RunError
 from ntm.runs.folder import Weights
+from ntm.tasks.cases import Case, case_name
 
 Json = dict[str, Any]
 

@@ -20,7 +20,7 @@ from ntm.report.groups import SeedGroup, by_experiment
 from ntm.report.layout import Results
 from ntm.report.records import Record, read_json
 from ntm.report.rendering import rendered
-from ntm.report.table import Table
+from ntm.terminal.table import Table
 
 
 def write_readme(results: Results) -> None:

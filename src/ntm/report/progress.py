@@ -6,7 +6,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ntm.common.text import duration
-from ntm.report.display import ProgressDisplay
+from ntm.terminal.display import ProgressDisplay
 
 if TYPE_CHECKING:
     from ntm.scale import Standing

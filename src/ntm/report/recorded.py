@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ntm import pretrained
+from ntm.evaluation.curves import CostCurve
 from ntm.figures.runs import MissingError, RunFolders
-from ntm.paper.published import CostCurve
 from ntm.report.records import LearningCurve, Record
 from ntm.runs import Run
 from ntm.tasks import Task

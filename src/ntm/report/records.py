@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ntm.common.files import write_atomically
-from ntm.paper.experiment import Case
 from ntm.report.measure import WEIGHTS, Json
 from ntm.runs import Run, RunError, Settings, read_metrics
 from ntm.runs.facts import validated
 from ntm.runs.metrics import chosen_start, merged
+from ntm.tasks.cases import Case
 from ntm.trace import Array
 
 FORMAT = 1

@@ -8,6 +8,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
+from ntm.terminal.table import Table
+
 
 def rendered(template: str, *, package: str = "ntm.report", **values: Any) -> str:
     """A template filled in; text that is put into HTML is escaped."""
@@ -20,6 +22,11 @@ def as_html(text: str) -> Markup:
     return Markup(re.sub(r" (\([^()]* to [^()]*\))", r' <span class="range">\1</span>', coded))
 
 
+def table_as_html(table: Table) -> Markup:
+    """Return a table as a figure element of HTML."""
+    return Markup(rendered("table.html", table=table))
+
+
 @cache
 def _environment(package: str) -> Environment:
     environment = Environment(
@@ -30,5 +37,5 @@ def _environment(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["as_html"] = as_html
+    environment.filters |= {"as_html": as_html, "as_table": table_as_html}
     return environment

@@ -5,11 +5,13 @@ from collections.abc import Iterable, Sequence
 from importlib import resources
 
 from ntm.common.text import bits_text, duration, percent, spread
+from ntm.evaluation.curves import first_below
 from ntm.paper import experiment_of, paper_network, published
-from ntm.paper.experiment import TRAINED_RANGE, Case, Experiment, case_name
+from ntm.paper.experiment import Experiment
 from ntm.report.groups import SeedGroup, paper_departures
 from ntm.report.records import Record
-from ntm.report.table import COMMAND, Table
+from ntm.tasks.cases import TRAINED_RANGE, Case, case_name
+from ntm.terminal.table import COMMAND, Table
 
 HOW_TO_READ = (resources.files("ntm.report") / "templates/how-to-read.md").read_text().rstrip()
 
@@ -43,7 +45,7 @@ def needed(record: Record, bits: float, window: int = 1000) -> int | None:
     window: sequences over which it is averaged.
     """
     curve, optimum = record.curve, record.settings.task.optimum or 0.0
-    return published.first_below(curve.sequences, curve.bits - optimum, bits, window)
+    return first_below(curve.sequences, curve.bits - optimum, bits, window)
 
 
 def trained_range_table(experiment: Experiment, groups: Sequence[SeedGroup]) -> Table:

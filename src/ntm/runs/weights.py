@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from ntm.common.files import require_short_header
 from ntm.common.text import first_line
-from ntm.rebuilding import unfilled
+from ntm.layer.rebuilding import unfilled
 from ntm.runs.facts import Facts, parse_facts
 
 Weights = dict[str, Tensor]

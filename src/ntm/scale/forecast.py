@@ -8,7 +8,7 @@ from math import inf
 from pathlib import Path
 from statistics import fmean
 
-from ntm.bench.timing import threads
+from ntm.engine.machine import threads
 from ntm.runs import Settings, Stream, build_model
 from ntm.scale.jobs import Job, Standing
 from ntm.training.state import State

@@ -28,10 +28,10 @@ from typing import Any, NamedTuple
 from ntm.common.fields import as_text, named_field
 from ntm.common.text import unknown
 from ntm.models import MODELS
+from ntm.paper import settings_for
 from ntm.runs import Settings
 from ntm.runs.settings import SECTIONS
 from ntm.scale.jobs import Job, require_own_folders
-from ntm.training import settings_for
 
 _MOST_RUNS = 100_000
 _LISTS = {"tasks": None, "models": [next(iter(MODELS))], "seeds": [1]}

@@ -7,11 +7,11 @@ from typing import Any, TextIO
 
 from ntm.common.fields import as_text
 from ntm.common.text import duration
-from ntm.report.display import ProgressDisplay
-from ntm.report.table import Table
 from ntm.scale.forecast import Forecast
 from ntm.scale.jobs import Standing, State
 from ntm.scale.summary import Group, Summary
+from ntm.terminal.display import ProgressDisplay
+from ntm.terminal.table import Table
 
 _ORDER: tuple[State, ...] = ("running", "failed", "interrupted", "waiting", "finished")
 _COLOURS = {"running": "cyan", "failed": "red", "interrupted": "yellow", "finished": "green"}

@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from ntm.evaluation.curves import CostCurve
 from ntm.paper import experiment_of, published
 from ntm.runs.metrics import merged
 
@@ -123,7 +124,7 @@ def readable_bits(task: str) -> float:
     return _READABLE * (high - low)
 
 
-def _points(curve: published.CostCurve) -> list[Point]:
+def _points(curve: CostCurve) -> list[Point]:
     thousands, bits = curve.x.tolist(), curve.bits.tolist()
     return [(round(1000 * x), cost) for x, cost in zip(thousands, bits, strict=True)]
 

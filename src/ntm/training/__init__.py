@@ -8,7 +8,9 @@
 docs/training.md has the whole story.
 """
 
-from ntm.paper.settings import paper_settings, settings_for
+from typing import TYPE_CHECKING
+
+from ntm.common.lazy import lazily
 from ntm.pretrained.runs import fine_tuned
 from ntm.runs import Run, RunError, Settings, Stream
 from ntm.training.begin import train
@@ -17,6 +19,9 @@ from ntm.training.observers import Observer
 from ntm.training.optimiser import GravesRMSprop
 from ntm.training.progress import Progress, make_progress
 from ntm.training.step import Step, TorchStep
+
+if TYPE_CHECKING:
+    from ntm.paper.settings import paper_settings, settings_for
 
 __all__ = [
     "GravesRMSprop",
@@ -35,3 +40,6 @@ __all__ = [
     "settings_for",
     "train",
 ]
+
+# The settings of the paper's experiments live a layer above.
+__getattr__, __dir__ = lazily(__name__, {"ntm.paper.settings": ("paper_settings", "settings_for")})

@@ -4,7 +4,7 @@ import sys
 from typing import Any, NamedTuple, TextIO
 
 from ntm.common.text import duration
-from ntm.report.display import ProgressDisplay
+from ntm.terminal.display import ProgressDisplay
 from ntm.training.parallel import leads
 
 

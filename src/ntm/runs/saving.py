@@ -22,15 +22,14 @@ import torch
 from safetensors import torch as safetensors
 from torch import Tensor, nn
 
-from ntm import checks
 from ntm.common.fields import check_value
 from ntm.common.files import parse_json, write_atomically
 from ntm.common.text import first_line, unknown
 from ntm.config import Initialisation, NTMConfig
 from ntm.engine import EngineName
-from ntm.layer import NTM
+from ntm.layer import NTM, checks
+from ntm.layer.rebuilding import difference, plain_defaults, unfilled
 from ntm.models.lstm import LSTMBaseline, LSTMConfig, LSTMInitialisation
-from ntm.rebuilding import difference, plain_defaults, unfilled
 from ntm.runs.weights import dtype_of, read_weights, require_fitting, shapes_of
 from ntm.tasks import TASKS, Task, make_task
 

@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from ntm import checks, engine, forms, rebuilding
+from ntm import engine
 from ntm.cell import Cell, State, Weightings
 from ntm.config import ControllerKind, Initialisation, NTMConfig, ShiftMode, StartMemory
 from ntm.controllers import LSTMController
 from ntm.engine import EngineName, recognition
-from ntm.forms import Lengths, Sequences
+from ntm.layer import checks, forms, rebuilding
+from ntm.layer.files import load_network, save_network
+from ntm.layer.forms import Lengths, Sequences
 from ntm.start import StartState
 from ntm.trace import Trace
 
@@ -118,13 +120,9 @@ class NTM(nn.Module):
         A subclass loads what it saved, and the networks of its base classes. All parameters are as
         trainable as in a new network.
         """
-        from ntm import pretrained, saving
-
         chosen: dict[str, Any] = {"engine": engine, "device": device, "dtype": dtype}
-        if pretrained.is_packaged(name):
-            chosen["batch_first"] = bool(batch_first)
-            return pretrained.load_as(cls, str(name), **chosen)
-        return saving.load(cls, name, batch_first=batch_first, **chosen)
+        net: Self = load_network(cls, name, batch_first=batch_first, **chosen)
+        return net
 
     def save_pretrained(self, folder: str | Path, *, task: Any = None) -> None:
         """Write the weights (safetensors), the config, `batch_first` and `backward_clip` (JSON).
@@ -133,9 +131,7 @@ class NTM(nn.Module):
 
         task: an `ntm.tasks.Task`, recorded for the commands; without it they take --task.
         """
-        from ntm import saving
-
-        saving.save(self, folder, task)
+        save_network(self, folder, task)
 
     @property
     def backward_clip(self) -> float | None:
@@ -338,4 +334,4 @@ def _as_array(tensor: Tensor) -> NDArray[Any]:
     return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).cpu().numpy()
 
 
-recognition.know(NTM)
+recognition.know_network(NTM)

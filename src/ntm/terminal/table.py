@@ -1,4 +1,4 @@
-"""A table of text: as aligned columns, on a terminal, as Markdown and as HTML.
+"""A table of text: as aligned columns, on a terminal, and as Markdown.
 
 In a cell of a document, `code` stands between backticks.
 """
@@ -58,12 +58,6 @@ class Table:
         table = "\n".join(f"| {' | '.join(map(_escaped, line))} |" for line in lines)
         title = f"**{self.title}**" if self.title else ""
         return "\n\n".join(part for part in (title, table, self.note) if part)
-
-    def as_html(self) -> str:
-        """A figure element of HTML."""
-        from ntm.report.rendering import rendered
-
-        return rendered("table.html", table=self)
 
     def _padded(self, number: int, cell: str, width: int) -> str:
         return cell.ljust(width) if self.is_text(number) else cell.rjust(width)
