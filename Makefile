@@ -14,7 +14,9 @@ TYPESCRIPT := 7.0.2
 # Of the wheels, one is for 3.11 and one for every later Python. They are tried with all of these.
 PYTHONS ?= python3.11 python3.12 python3.13
 
-BIN := .venv/bin
+# Where everything is installed; `test-torch` has an environment for each version of torch.
+VENV := .venv
+BIN := $(VENV)/bin
 INSTALL := -m pip --disable-pip-version-check install --quiet --quiet
 PIP := $(BIN)/python $(INSTALL)
 CHECKS := address,undefined
@@ -29,7 +31,7 @@ define program
 	else echo "$(3) need $(1): install it with your package manager."; fi
 endef
 
-.PHONY: help demo test test-clang test-aarch64 test-wheel dist docs lint sanitize sanitize-threads fuzz faults mutate \
+.PHONY: help demo test test-torch test-clang test-aarch64 test-wheel dist docs lint sanitize sanitize-threads fuzz faults mutate \
         coverage endurance web facts bench browser screenshots clean distclean
 .DEFAULT_GOAL := help
 
@@ -39,8 +41,11 @@ help: ## List these targets
 demo: .venv/with-figures,studio ## Train on copy and show that it copies far longer sequences
 	@$(BIN)/ntm demo
 
-test: .venv/with-dev browser ## Run all tests
+test: $(VENV)/with-dev browser ## Run all tests
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
+
+test-torch: ## Run all tests with another torch, in an environment of its own: TORCH=2.15.0
+	@$(MAKE) --no-print-directory test TORCH=$(TORCH) VENV=build/torch-$(TORCH)
 
 lint: .venv/with-dev .venv/typescript-$(TYPESCRIPT) ## Check format, style and types
 	@$(BIN)/ruff format --check .
@@ -65,11 +70,11 @@ screenshots: .venv/with-dev browser ## Make the pictures of docs/studio.md again
 
 # An environment with some of the package's extras. The install is editable: changes to Python files
 # count at once, and `make` installs again when something that is compiled has changed.
-.venv/with-%: $(COMPILED)
+$(VENV)/with-%: $(COMPILED)
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("ntm needs Python 3.11 \
 	or newer and this is %d.%d; name another one with make PYTHON=..." % sys.version_info[:2])'
-	@echo "Installing into .venv ..."
-	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv
+	@echo "Installing into $(VENV) ..."
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	@$(PIP) $(TORCH_OPTIONS)
 	@$(PIP) cmake nanobind ninja scikit-build-core
 	@$(PIP) torch==$(TORCH) --no-build-isolation --check-build-dependencies --editable '.[$*]'

@@ -17,6 +17,7 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from ntm import NTM
+from ntm.engine import EngineName
 from ntm.training import GravesRMSprop
 
 Problem = tuple[Tensor, Tensor, int]
@@ -52,7 +53,7 @@ def loop(net: NTM, data: list[Problem], optimiser: torch.optim.Optimizer | None)
     return time.process_time() - start
 
 
-def network(engine: str) -> NTM:
+def network(engine: EngineName) -> NTM:
     torch.manual_seed(0)
     return NTM(9, 8, engine=engine)
 

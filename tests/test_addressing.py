@@ -170,6 +170,13 @@ def test_the_scalar_shift_of_the_papers_example() -> None:
     assert_agrees(shift, [0, 0, 0, 0, 0, 0, 0.3, 0.7, 0])
 
 
+def test_the_slope_of_a_scalar_shift_at_a_shift_reaches_both_neighbours() -> None:
+    scalar = torch.tensor([0.0], requires_grad=True)
+    shift = shift_from_scalar(scalar, (-2, -1, 0, 1, 2))
+    slopes = [torch.autograd.grad(weight, scalar, retain_graph=True)[0].item() for weight in shift]
+    assert slopes == [0, -1, 0, 1, 0]
+
+
 @some_examples
 @given(st.integers(-9, 9), st.integers(2, 7), st.floats(0, 1))
 def test_a_scalar_shift_is_a_distribution_with_the_scalar_as_its_mean(

@@ -1,6 +1,10 @@
 import dataclasses
+import json
 import re
+from dataclasses import asdict
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ntm import NTM, NTMConfig
@@ -140,3 +144,46 @@ def test_the_layers_defaults_are_those_of_the_settings() -> None:
     net = NTM(9, 8)
     assert net.config == NTMConfig(9, 8)
     assert net.initialisation == Initialisation()
+
+
+# Numbers of numpy
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.int32, np.uint8])
+def test_sizes_may_be_numpys(kind: type) -> None:
+    sizes = {name: kind(2) for name in ("memory_locations", "memory_width", "heads")}
+    net = NTM(kind(3), kind(2), shifts=np.array([-1, 0, 1]), controller_size=kind(4), **sizes)
+    plain = dict.fromkeys(sizes, 2)
+    assert net.config == NTM(3, 2, controller_size=4, **plain).config
+    values = [*vars(net.config).values(), *net.config.shifts]
+    assert {type(value) for value in values} == {int, str, tuple}
+    assert json.loads(json.dumps(asdict(net.config)))["input_size"] == 3
+    assert net.initial_state(kind(5)).memory.shape == (5, 2, 2)
+    assert net.resized(kind(7)).config.memory_locations == 7
+    with pytest.raises(ValueError, match=r"^memory_locations must be .* at least 1, got 0\.$"):
+        NTM(3, 2, memory_locations=kind(0))
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.float16])
+def test_other_numbers_may_be_numpys(kind: type, tmp_path: Path) -> None:
+    net = NTM(3, 2, start_spread=kind(2), head_gain=kind(0.5), gate_bias=np.int64(-1))
+    net.backward_clip = kind(0.25)
+    assert net.initialisation == Initialisation(start_spread=2.0, head_gain=0.5, gate_bias=-1)
+    assert {type(v) for v in vars(net.initialisation).values()} == {str, float, bool, int}
+    net.save_pretrained(tmp_path)
+    again = NTM.from_pretrained(tmp_path)
+    assert (again.initialisation, again.backward_clip) == (net.initialisation, 0.25)
+
+
+@pytest.mark.parametrize("size", [True, np.True_, np.float64(3), "3", np.array([3]), None])
+def test_what_is_no_integer_is_no_size(size: object) -> None:
+    with pytest.raises(ValueError, match=r"^input_size must be an integer of at least 1, got "):
+        NTM(size, 2)
+    with pytest.raises(ValueError, match=r"^batch_size must be an integer of at least 1, got "):
+        NTM(3, 2).initial_state(size)
+
+
+@pytest.mark.parametrize("shifts", [np.array(1), np.eye(2), np.array([0.5]), np.array([True])])
+def test_arrays_of_other_things_are_no_shifts(shifts: object) -> None:
+    with pytest.raises(ValueError, match=r"^shifts must be distinct integers"):
+        make(shifts=shifts)

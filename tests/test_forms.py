@@ -231,3 +231,59 @@ def test_a_state_moves_as_a_tensor_does(name: str) -> None:
     both = state.to(device="meta", dtype=torch.float32)
     assert type(both) is type(state)
     assert {(part.device.type, part.dtype) for part in both} == {("meta", torch.float32)}
+
+
+# Subclasses of Tensor
+
+
+class Labelled(Tensor):
+    """As libraries for images and audio derive them: torch computes as on any tensor."""
+
+
+def labelled(tensor: Tensor) -> Tensor:
+    return tensor.as_subclass(Labelled)
+
+
+KINDS = [(o, e) for o in ("defaults", "two-lstm-layers") for e in ("native", "reference", "auto")]
+
+
+def every_kind() -> list[NTM | LSTMBaseline]:
+    return [*(make_net(option, engine) for option, engine in KINDS), network("lstm")]
+
+
+@pytest.mark.parametrize("net", every_kind(), ids=lambda net: f"{type(net).__name__} {net.engine}")
+def test_a_subclass_of_tensor_is_run_as_a_tensor(net: NTM | LSTMBaseline) -> None:
+    x, lengths, state = randn(STEPS, BATCH, INPUTS), torch.tensor([5, 2, 0]), started(net)
+    given = type(state)(*map(labelled, state))
+    assert_equal(net(labelled(x)), net(x))
+    assert_equal(net(labelled(x), given, labelled(lengths)), net(x, state, lengths))
+    with torch.no_grad():
+        assert_equal(net(labelled(x), given), net(x, state))
+    assert_equal(net(labelled(x[:, 0])), net(x[:, 0]))
+    alone = type(state)(*(part[0] for part in state))
+    assert_equal(net(labelled(x[:, 0]), type(state)(*map(labelled, alone))), net(x[:, 0], alone))
+    packed = pack_padded_sequence(x, torch.tensor([5, 3, 2]))
+    ours, theirs = net(packed._replace(data=labelled(packed.data))), net(packed)
+    assert_equal((ours[0].data, ours[1]), (theirs[0].data, theirs[1]))
+    assert {type(part) for part in (ours[0].data, *ours[1])} == {Tensor}
+    with pytest.raises(ValueError, match="x must be finite"):
+        net(labelled(x * torch.nan))
+
+
+@pytest.mark.parametrize("net", every_kind(), ids=lambda net: f"{type(net).__name__} {net.engine}")
+def test_gradients_pass_through_a_subclass_of_tensor(net: NTM | LSTMBaseline) -> None:
+    x, weights = randn(STEPS, BATCH, INPUTS), randn(STEPS, BATCH, OUTPUTS, seed=5)
+    leaves = [x.clone().requires_grad_(), labelled(x.clone()).requires_grad_()]
+    gradients = []
+    for leaf, factors in zip(leaves, (weights, labelled(weights)), strict=True):
+        net.zero_grad()
+        net(leaf)[0].backward(factors)
+        gradients.append([torch.Tensor(leaf.grad), *(p.grad.clone() for p in net.parameters())])
+    assert_equal(gradients[1], gradients[0])
+
+
+@pytest.mark.parametrize(("option", "engine"), KINDS)
+def test_a_subclass_of_tensor_is_traced(option: str, engine: str) -> None:
+    net, x = make_net(option, engine), randn(STEPS, BATCH, INPUTS)
+    ours, theirs = net.trace(labelled(x)), net.trace(x)
+    assert_equal(torch.as_tensor(ours.outputs), torch.as_tensor(theirs.outputs))

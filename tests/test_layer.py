@@ -4,6 +4,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Sequence
+from typing import get_args, get_type_hints
 
 import pytest
 import torch
@@ -14,7 +15,8 @@ from torch.autograd import gradcheck
 from torch.func import functional_call
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from ntm import NTM, NTMConfig, State
+from ntm import NTM, LSTMBaseline, NTMConfig, State
+from ntm import engine as engines
 from ntm.config import Initialisation
 
 from . import slow_reference as slow
@@ -50,7 +52,7 @@ def loss_of(logits: Tensor, state: State) -> Tensor:
 
 
 def gradients(net: NTM, loss: Tensor) -> dict[str, Tensor]:
-    names = [name for name, parameter in net.named_parameters() if parameter.numel()]
+    names = [name for name, _ in net.named_parameters()]
     values = torch.autograd.grad(loss, [net.get_parameter(name) for name in names])
     return dict(zip(names, values, strict=True))
 
@@ -100,7 +102,7 @@ def test_a_run_is_the_slow_step_repeated(option: str, engine: str) -> None:
 @every_option
 def test_gradients_of_input_and_parameters(option: str, engine: str) -> None:
     net = make_net(option, engine)
-    parameters = {name: p for name, p in net.named_parameters() if p.numel()}
+    parameters = dict(net.named_parameters())
     x = randn(3, 2, INPUTS).requires_grad_()
 
     def run(x: Tensor, *values: Tensor) -> list[Tensor]:
@@ -323,6 +325,13 @@ def test_the_engine_can_be_changed_and_is_always_a_known_one() -> None:
         net.engine = "cuda"
 
 
+@pytest.mark.parametrize("kind", [NTM, LSTMBaseline])
+def test_type_checkers_know_the_names_of_the_engines(kind: type) -> None:
+    for call in (kind.__init__, kind.from_config, getattr(kind, "from_pretrained", kind.__init__)):
+        assert get_args(get_type_hints(call)["engine"]) == tuple(engines.names())
+    assert get_args(get_type_hints(kind.engine.fset)["name"]) == tuple(engines.names())
+
+
 # What it is made of
 
 
@@ -536,7 +545,7 @@ def test_training_from_a_random_start_stays_finite(option: str, engine: str, see
         optimiser.zero_grad()
         binary_cross_entropy_with_logits(logits, targets).backward()
         assert_all_finite({"logits": logits, **state._asdict()})
-        assert_all_finite({name: p.grad for name, p in net.named_parameters() if p.numel()})
+        assert_all_finite({name: p.grad for name, p in net.named_parameters()})
         optimiser.step()
     assert_all_finite(dict(net.named_parameters()))
     assert any(not torch.equal(value, before[name]) for name, value in net.state_dict().items())

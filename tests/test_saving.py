@@ -318,6 +318,8 @@ def test_weights_of_other_names_shapes_or_dtypes_are_refused(tmp_path: Path) -> 
         (whole | {"cell.output.bias": bias[:1]}, r"cell.output.bias must be \(2,\), got \(1,\)"),
         (whole | {"cell.output.bias": bias.float()}, "one floating-point dtype"),
         ({n: t.long() for n, t in whole.items()}, "one floating-point dtype, got torch.int64"),
+        (whole | {"start.hidden": bias.new_ones(1, 7)}, "start.hidden must be absent"),
+        (whole | {"more": bias.new_empty(0, 7)}, "more must be absent"),
         ({}, "far larger network"),
     ):
         save_file({name: tensor.clone() for name, tensor in weights.items()}, file)
@@ -326,3 +328,15 @@ def test_weights_of_other_names_shapes_or_dtypes_are_refused(tmp_path: Path) -> 
     save_file({name: tensor.half() for name, tensor in whole.items()}, file)
     with pytest.raises(TypeError, match="must be float32, float64 or bfloat16"):
         NTM.from_pretrained(tmp_path)
+
+
+def test_the_state_of_an_lstm_controller_is_not_left_out(tmp_path: Path) -> None:
+    make_net("lstm").save_pretrained(tmp_path)
+    file = tmp_path / "model.safetensors"
+    whole = load_file(file)
+    for name in ("start.hidden", "start.cell"):
+        for rest in ({}, {name: whole[name].new_empty(0, whole[name].shape[1])}):
+            weights = {n: t.clone() for n, t in whole.items() if n != name} | rest
+            save_file(weights, file)
+            with pytest.raises(ValueError, match=rf"{name} must be \(1, \d+\), got nothing"):
+                NTM.from_pretrained(tmp_path)

@@ -1,3 +1,4 @@
+import io
 from dataclasses import replace
 
 import pytest
@@ -27,9 +28,48 @@ def test_every_sequence_starts_alike_and_the_start_is_learned(option: str) -> No
     for name, tensor in state._asdict().items():
         assert tensor.shape[0] == 3, name
         assert torch.equal(tensor[0], tensor[2]), name
-        assert tensor.requires_grad, name
+        assert tensor.requires_grad == bool(tensor.numel()), name
     assert_distribution(state.read_weightings)
     assert_distribution(state.write_weightings)
+
+
+@every_option
+def test_every_parameter_has_elements(option: str) -> None:
+    net = make_net(option)
+    assert [name for name, parameter in net.named_parameters() if not parameter.numel()] == []
+    recurrent = {"start.hidden", "start.cell"} & net.state_dict().keys()
+    assert len(recurrent) == (2 if net.config.controller == "lstm" else 0)
+
+
+def with_empty_entries(net: NTM) -> dict[str, torch.Tensor]:
+    """The state_dict of a feedforward network as version 1.0 gave it."""
+    empty = net.start.memory.detach().new_empty(0, net.config.controller_size)
+    return net.state_dict() | {"start.hidden": empty, "start.cell": empty}
+
+
+def test_a_state_dict_of_version_1_0_loads() -> None:
+    net, other = make_net("defaults"), make_net("defaults")
+    torch.nn.init.normal_(net.start.memory)
+    stored = with_empty_entries(net)
+    file = io.BytesIO()
+    torch.save(stored, file)
+    file.seek(0)
+    other.load_state_dict(torch.load(file))
+    assert torch.equal(other.start.memory, net.start.memory)
+    torch.nn.Sequential(other).load_state_dict({f"0.{n}": t for n, t in stored.items()})
+    assert "start.hidden" in stored  # which is the caller's and was left alone
+
+
+def test_a_state_of_the_controller_must_fit_the_controller() -> None:
+    net = make_net("defaults")
+    wrong = with_empty_entries(net) | {"start.hidden": torch.zeros(1, net.config.controller_size)}
+    with pytest.raises(RuntimeError, match=r"Unexpected key.*start\.hidden"):
+        net.load_state_dict(wrong)
+    recurrent = make_net("lstm")
+    for name in ("start.hidden", "start.cell"):
+        part = {n: t for n, t in recurrent.state_dict().items() if n != name}
+        with pytest.raises(RuntimeError, match=rf"Missing key.*{name}"):
+            recurrent.load_state_dict(part)
 
 
 def test_a_constant_start_has_equal_rows_near_zero() -> None:

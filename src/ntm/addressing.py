@@ -78,7 +78,10 @@ def shift_from_scalar(scalar: Tensor, shifts: Sequence[int]) -> Tensor:
     and the last of the shifts, which are consecutive.
     """
     offsets = torch.tensor(shifts, dtype=scalar.dtype, device=scalar.device)
-    return (1 - (scalar - offsets).abs()).clamp(min=0)
+    weights = 1 - (scalar - offsets).abs()
+    # Like clamp(min=0), whose gradient at 0 differs between versions of torch. Here it is 1: at 0
+    # a neighbour's weight can only grow.
+    return weights.masked_fill(weights < 0, 0)
 
 
 def address(focus: Focus, memory: Tensor, previous: Tensor, shifts: Sequence[int]) -> Addressing:

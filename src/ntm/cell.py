@@ -6,18 +6,18 @@ M_t           ->  read heads find their locations and read         ->  r_t
 h_t, r_t      ->  output
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self, overload
 
 import torch
 from torch import Tensor, nn
-from torch.serialization import add_safe_globals
-from torch.utils._pytree import _register_namedtuple
 
+from ntm import states
 from ntm.addressing import Addressing, address
 from ntm.config import NTMConfig
 from ntm.controllers import make_controller
 from ntm.heads import HeadParameters, Heads
 from ntm.memory import read, write
+from ntm.states import Chosen, Flags
 
 
 class State(NamedTuple):
@@ -30,34 +30,49 @@ class State(NamedTuple):
     hidden: Tensor  # of an LSTM controller, (batch, layers, size); no layers for a feedforward one
     cell: Tensor  # likewise
 
-    def detach(self) -> "State":
-        """The same state without its history, for truncated backpropagation through time."""
-        return State(*(tensor.detach() for tensor in self))
+    @overload  # type: ignore[override]  # a slice chooses sequences, not parts
+    def __getitem__(self, index: int) -> Tensor: ...
+    @overload
+    def __getitem__(self, index: Chosen) -> Self: ...
+    def __getitem__(self, index: int | Chosen) -> "Tensor | State":
+        """Choose sequences of the batch: `state[3:5]`, `state[mask]`, `state[[4, 0]]`.
 
-    def to(self, *args: Any, **kwargs: Any) -> "State":
+        An integer is the number of a part, as in every named tuple: `state[0]` is `state.memory`.
+        """
+        return states.item(self, index)  # type: ignore[no-any-return]
+
+    @staticmethod
+    def where(done: Flags, fresh: "State", state: "State") -> "State":
+        """Take the sequences that are done from `fresh`, and all others from `state`.
+
+        done: (batch,) bool, a tensor or a list. Gradients flow into the parts that are taken.
+        """
+        return states.where(done, fresh, state, State)
+
+    def detach(self) -> Self:
+        """The same state without its history, for truncated backpropagation through time.
+
+        It shares the memory of this state, as `Tensor.detach` does.
+        """
+        return states.mapped(Tensor.detach, self)
+
+    def clone(self) -> Self:
+        """A copy of the state, with its history: writing to it changes nothing else."""
+        return states.mapped(Tensor.clone, self)
+
+    def cpu(self) -> Self:
+        """The same state on the CPU."""
+        return states.mapped(Tensor.cpu, self)
+
+    def to(self, *args: Any, **kwargs: Any) -> Self:
         """The same state on another device or in another dtype; the arguments of Tensor.to."""
-        return State(*(tensor.to(*args, **kwargs) for tensor in self))
+        return states.mapped(lambda part: part.to(*args, **kwargs), self)
 
     def __repr__(self) -> str:
-        return described(self)
+        return states.described(self)
 
 
-def described(values: NamedTuple) -> str:
-    """Named tensors in one line: the shapes instead of thousands of numbers."""
-    named = values._asdict()
-    shapes = {n: tuple(v.shape) if isinstance(v, Tensor) else v for n, v in named.items()}
-    kinds = {f"{v.dtype} on {v.device}" for v in values if isinstance(v, Tensor)}
-    listed = [f"{name}={shape}" for name, shape in shapes.items()]
-    return f"{type(values).__name__}({', '.join([*listed, *sorted(kinds)])})"
-
-
-def make_storable(kind: type[NamedTuple]) -> None:
-    """Let exported programs and `torch.load(weights_only=True)` hold this kind of tensors."""
-    _register_namedtuple(kind, serialized_type_name=f"ntm.{kind.__name__}")
-    add_safe_globals([kind])
-
-
-make_storable(State)
+states.make_storable(State)
 
 
 class Step(NamedTuple):

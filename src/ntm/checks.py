@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
 
 from ntm.cell import State
-from ntm.common.fields import check_value
+from ntm.common.fields import as_python, check_value
 from ntm.config import SHARPENING_EPSILON, NTMConfig
 from ntm.engine import native, transforms
 
@@ -21,14 +21,15 @@ _WIDE_ENOUGH = {
 
 
 def require_positive(name: str, value: object) -> None:
-    """An integer of at least 1."""
-    check_value(name, value, int, {"at_least": 1})
+    """An integer of at least 1; numpy's is one, too."""
+    check_value(name, as_python(value), int, {"at_least": 1})
 
 
 def checked_limit(name: str, value: object) -> float | None:
     """A number above zero, or None for no limit, which infinity is, too."""
     if value is None:
         return None
+    value = as_python(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
         raise ValueError(f"{name} must be a number above 0, or None for no limit; got {value!r}.")
     return None if value == math.inf else float(value)
@@ -46,6 +47,7 @@ def refuse_tracing() -> None:
 def require_range(dtype: torch.dtype) -> None:
     """A dtype that can hold the epsilons of equations 6 and 9; float16 rounds them to zero."""
     if dtype not in _WIDE_ENOUGH:
+        _refuse_proxy(dtype)
         raise TypeError(
             f"The network's parameters must be float32, float64 or bfloat16, got {dtype}, whose "
             f"range is too small for the addressing. Convert it with net.to(dtype)."
@@ -60,6 +62,7 @@ def require_input(x: object, input_size: int, batch_first: bool, like: Tensor) -
         return
     axes = "batch, time" if batch_first else "time, batch"
     if not isinstance(x, Tensor):
+        _refuse_proxy(x)
         raise TypeError(f"x must be a tensor ({axes}, {input_size}), got {type(x).__name__}.")
     shape, time = x.shape, 1 if batch_first and x.dim() == 3 else 0
     if len(shape) not in {2, 3} or shape[-1] != input_size or shape[time] == 0:
@@ -68,6 +71,15 @@ def require_input(x: object, input_size: int, batch_first: bool, like: Tensor) -
             f"{tuple(shape)}. One sequence alone may be (time, {input_size})."
         )
     _require_same_kind("x", x, like)
+
+
+def _refuse_proxy(value: object) -> None:
+    """Not under torch.fx, which calls the layer with stand-ins for x and the parameters."""
+    if type(value).__module__.startswith("torch.fx."):
+        raise TypeError(
+            "torch.fx.symbolic_trace cannot follow this layer, which looks at the shape of x. Use "
+            "torch.export.export(net, (x,))."
+        )
 
 
 def _require_packed(x: PackedSequence, input_size: int) -> None:
@@ -163,7 +175,7 @@ def _require_part(
 
 def _as_tensor(name: str, values: Tensor | Sequence[int]) -> Tensor:
     if isinstance(values, Tensor):
-        return values
+        return transforms.as_plain(values)
     try:
         return torch.tensor(values)
     except (TypeError, ValueError, RuntimeError) as error:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from ntm.common.fields import check_fields, setting
+from ntm.common.fields import as_python, check_fields, setting
 
 ControllerKind = Literal["feedforward", "lstm"]
 ShiftMode = Literal["softmax", "scalar"]
@@ -109,13 +109,14 @@ class Initialisation:
 
 
 def _validated_shifts(shifts: object) -> tuple[int, ...]:
-    values = tuple(shifts) if isinstance(shifts, Iterable) else ()
+    several = isinstance(shifts, Iterable) and getattr(shifts, "ndim", 1) == 1
+    values = as_python(tuple(shifts)) if several else ()  # type: ignore[arg-type]
     integers = all(isinstance(s, int) and not isinstance(s, bool) for s in values)
     if not values or not integers or len(set(values)) != len(values):
         raise ValueError(
             f"shifts must be distinct integers, at least one, such as (-1, 0, 1); got {shifts!r}."
         )
-    return values
+    return values  # type: ignore[no-any-return]
 
 
 def _consecutive(shifts: tuple[int, ...]) -> bool:

@@ -6,18 +6,20 @@ batch, one sequence without a batch axis, or a PackedSequence. `as_given` turns 
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
-from torch.utils._pytree import tree_map_only
 
 from ntm.engine import transforms
+from ntm.states import mapped
+from ntm.torch_names import tree_map_only
 
 Sequences = Tensor | PackedSequence
 Lengths = Tensor | Sequence[int] | None
 Method = TypeVar("Method", bound=Callable[..., Any])
+States = TypeVar("States", bound=NamedTuple)
 
 
 def is_unbatched(x: Sequences) -> bool:
@@ -29,11 +31,19 @@ def padded(x: Sequences, lengths: Lengths, batch_first: bool) -> tuple[Tensor, L
     """The sequences as (time, batch, channels), and their lengths."""
     if isinstance(x, PackedSequence):
         _require_none(lengths, "a PackedSequence has its own")
-        return pad_packed_sequence(x)
+        return pad_packed_sequence(x._replace(data=transforms.as_plain(x.data)))
+    x = transforms.as_plain(x)
     if is_unbatched(x):
         _require_none(lengths, "one sequence is as long as x")
         return x.unsqueeze(1), None
     return (x.transpose(0, 1) if batch_first else x), lengths
+
+
+def batched(x: Sequences, state: States) -> States:
+    """The parts of a given state as torch's own tensors, with the batch axis that x may lack."""
+    if is_unbatched(x):
+        return mapped(lambda part: transforms.as_plain(part).unsqueeze(0), state)
+    return state if {*map(type, state)} == {Tensor} else mapped(transforms.as_plain, state)
 
 
 def as_given(x: Sequences, logits: Tensor, state: Any, batch_first: bool) -> tuple[Any, Any]:

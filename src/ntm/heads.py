@@ -47,11 +47,13 @@ class Heads(nn.Module):
 
     def forward(self, hidden: Tensor) -> HeadParameters:
         """hidden (batch, controller_size) to the parameters of all heads."""
-        read, write = self.linear(hidden).split([self.read_values, self.write_values], dim=1)
-        read = read.unflatten(1, (self.config.read_heads, -1))
-        write = write.unflatten(1, (self.config.write_heads, -1))
+        values = self.linear(hidden)
+        read, write = torch.split(values, [self.read_values, self.write_values], dim=1)
+        read = torch.unflatten(read, 1, (self.config.read_heads, -1))
+        write = torch.unflatten(write, 1, (self.config.write_heads, -1))
         width = self.config.memory_width
-        focus, erase, add = write.split([self.config.read_head_outputs, width, width], dim=2)
+        sizes = [self.config.read_head_outputs, width, width]
+        focus, erase, add = torch.split(write, sizes, dim=2)
         return HeadParameters(
             self._focus(read), self._focus(focus), torch.sigmoid(erase), torch.tanh(add)
         )

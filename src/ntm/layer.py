@@ -14,7 +14,7 @@ from ntm import checks, engine, forms
 from ntm.cell import Cell, State
 from ntm.config import ControllerKind, Initialisation, NTMConfig, ShiftMode, StartMemory
 from ntm.controllers import LSTMController
-from ntm.engine import recognition
+from ntm.engine import EngineName, recognition
 from ntm.forms import Lengths, Sequences
 from ntm.start import StartState
 from ntm.trace import Trace
@@ -58,7 +58,7 @@ class NTM(nn.Module):
         head_gain: float = 1.0,
         gate_bias: float = 0.0,
         batch_first: bool = False,
-        engine: str = "auto",
+        engine: EngineName = "auto",
         backward_clip: float | None = None,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
@@ -85,14 +85,14 @@ class NTM(nn.Module):
         initialisation: Initialisation = Initialisation(),
         *,
         batch_first: bool = False,
-        engine: str = "auto",
+        engine: EngineName = "auto",
     ) -> Self:
         """The network that a config describes, freshly initialised."""
         return cls(**vars(config), **vars(initialisation), batch_first=batch_first, engine=engine)
 
     @staticmethod
     def from_pretrained(
-        name: str | Path, *, batch_first: bool | None = None, engine: str = "auto"
+        name: str | Path, *, batch_first: bool | None = None, engine: EngineName = "auto"
     ) -> "NTM":
         """A trained network: a packaged one, such as "copy-ff", or a folder of `save_pretrained`.
 
@@ -121,12 +121,12 @@ class NTM(nn.Module):
         self._backward_clip = checks.checked_limit("backward_clip", limit)
 
     @property
-    def engine(self) -> str:
+    def engine(self) -> EngineName:
         """Which engine was asked for; `ntm.engine.choose` tells which one runs, and why."""
         return self._engine
 
     @engine.setter
-    def engine(self, name: str) -> None:
+    def engine(self, name: EngineName) -> None:
         self._engine = engine.checked_name(name)
 
     def reset_parameters(self) -> None:
@@ -145,9 +145,13 @@ class NTM(nn.Module):
         self.start.reset_parameters()
 
     def initial_state(self, batch_size: int) -> State:
-        """The learned state before the first step, for `batch_size` sequences."""
+        """The learned state before the first step, for `batch_size` sequences.
+
+        It is a copy: writing to it changes neither the weights nor another sequence.
+        """
         checks.require_positive("batch_size", batch_size)
-        return self.start(batch_size)  # type: ignore[no-any-return]  # nn.Module.__call__ is untyped
+        start: State = self.start(batch_size)
+        return start.clone()
 
     @overload
     def forward(
@@ -259,9 +263,9 @@ class NTM(nn.Module):
         lengths = checks.checked_lengths(lengths, batch_size, steps, seen.device)
         checks.require_finite(seen, lengths)
         if state is not None:
-            alone = forms.is_unbatched(x)
-            checks.require_state(state, self.config, None if alone else batch_size, like)
-            state = State(*(part.unsqueeze(0) for part in state)) if alone else state
+            batch = None if forms.is_unbatched(x) else batch_size
+            checks.require_state(state, self.config, batch, like)
+            state = forms.batched(x, state)
         elif not self._starts_as_built():
             state = self.initial_state(batch_size)
         return seen, state, lengths

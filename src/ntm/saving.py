@@ -21,6 +21,7 @@ from ntm import checks
 from ntm.common.fields import check_value
 from ntm.common.files import parse_json, write_atomically
 from ntm.config import Initialisation, NTMConfig
+from ntm.engine import EngineName
 from ntm.layer import NTM
 from ntm.runs.weights import read_weights, require_fitting, shapes_of
 
@@ -42,7 +43,9 @@ def save(net: NTM, folder: str | Path) -> None:
     write_atomically(folder / "config.json", text.encode())
 
 
-def load(folder: str | Path, *, batch_first: bool | None = None, engine: str = "auto") -> NTM:
+def load(
+    folder: str | Path, *, batch_first: bool | None = None, engine: EngineName = "auto"
+) -> NTM:
     """The network in a folder; `batch_first` is as saved unless it is given."""
     folder = Path(folder)
     values = _read_json(folder)

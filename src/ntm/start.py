@@ -5,6 +5,7 @@ sequence. The weightings start somewhere too: they are learned as logits, to sta
 """
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -16,7 +17,13 @@ CONSTANT_START = 1e-6
 
 
 class StartState(nn.Module):
-    """The parameters behind the state before the first step."""
+    """The parameters behind the state before the first step.
+
+    `hidden` and `cell` are None for a feedforward controller, which has no state of its own.
+    """
+
+    hidden: nn.Parameter | None
+    cell: nn.Parameter | None
 
     def __init__(
         self, config: NTMConfig, initialisation: Initialisation = Initialisation()
@@ -29,8 +36,9 @@ class StartState(nn.Module):
         self.read_logits = nn.Parameter(torch.empty(config.read_heads, locations))
         self.write_logits = nn.Parameter(torch.empty(config.write_heads, locations))
         self.reads = nn.Parameter(torch.empty(config.read_heads, width))
-        self.hidden = nn.Parameter(torch.empty(layers, size))
-        self.cell = nn.Parameter(torch.empty(layers, size))
+        for name in ("hidden", "cell"):
+            own = nn.Parameter(torch.empty(layers, size)) if layers else None
+            self.register_parameter(name, own)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -48,18 +56,22 @@ class StartState(nn.Module):
                 self.read_logits.copy_(self.read_logits[0].expand_as(self.read_logits))
                 self.write_logits.copy_(self.read_logits[0].expand_as(self.write_logits))
         for parameter in (self.reads, self.hidden, self.cell):
-            nn.init.zeros_(parameter)
+            if parameter is not None:
+                nn.init.zeros_(parameter)
 
     def forward(self, batch_size: int) -> State:
         """The same start for every sequence of a batch."""
+        nothing = self.memory.new_empty(0, self.config.controller_size)
         start = State(
             memory=self.memory,
             read_weightings=torch.softmax(self.read_logits, dim=1),
             write_weightings=torch.softmax(self.write_logits, dim=1),
             reads=self.reads,
-            hidden=self.hidden,
-            cell=self.cell,
+            hidden=nothing if self.hidden is None else self.hidden,
+            cell=nothing if self.cell is None else self.cell,
         )
+        if not torch.is_grad_enabled():  # where a view of a parameter would still require gradients
+            start = start.detach()
         return State(*(tensor.expand(batch_size, *tensor.shape) for tensor in start))
 
     @torch.no_grad()
@@ -80,6 +92,16 @@ class StartState(nn.Module):
             }
         )
         return larger
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
+        """Load as every module does, also files of version 1.0.
+
+        There a feedforward controller had `hidden` and `cell` too, without elements.
+        """
+        for name in (prefix + own for own in ("hidden", "cell") if getattr(self, own) is None):
+            if name in state_dict and state_dict[name].numel() == 0:
+                del state_dict[name]
+        super()._load_from_state_dict(state_dict, prefix, *rest)
 
 
 def _extended_logits(logits: Tensor, added: int) -> Tensor:

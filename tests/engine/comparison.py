@@ -128,8 +128,12 @@ def results(case: Case, engine: str, dtype: torch.dtype, run: int = 0) -> Result
     logits, final = net(x.requires_grad_(), state, lengths)
     outputs = {"logits": logits} | {f"final {n}": part for n, part in final._asdict().items()}
     torch.manual_seed(case.seed + 2)
-    combination = [torch.randn(output.shape).to(dtype) for output in outputs.values()]
-    gradients = torch.autograd.grad(list(outputs.values()), list(leaves.values()), combination)
+    combined = [(output, torch.randn(output.shape).to(dtype)) for output in outputs.values()]
+    # Parts without elements may have no gradient.
+    kept = [pair for pair in combined if pair[0].requires_grad or pair[0].numel()]
+    gradients = torch.autograd.grad(
+        [o for o, _ in kept], list(leaves.values()), [c for _, c in kept]
+    )
     trace = net.trace(x, state, lengths, memory=True)
     return (
         {name: output.detach() for name, output in outputs.items()}

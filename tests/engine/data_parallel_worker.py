@@ -1,4 +1,4 @@
-"""One of several processes that train a network together; writes the weights and gradients it has.
+"""One of several processes that train networks together; writes their weights and gradients.
 
 python data_parallel_worker.py FOLDER RANK PROCESSES
 """
@@ -17,10 +17,13 @@ from ntm.layer import NTM
 SEQUENCES, STEPS, UPDATES = 6, 5, 3
 
 
-def network() -> NTM:
+KINDS = [(c, e) for c in ("feedforward", "lstm") for e in ("native", "reference")]
+
+
+def network(controller: str, engine: str) -> NTM:
     torch.manual_seed(3)
     options = {"controller_size": 7, "memory_locations": 11, "memory_width": 5}
-    return NTM(3, 2, controller="lstm", read_heads=2, engine="native", **options)
+    return NTM(3, 2, controller=controller, read_heads=2, engine=engine, **options)
 
 
 def train(model: torch.nn.Module, first: int, last: int) -> None:
@@ -50,10 +53,11 @@ def main(folder: Path, rank: int, processes: int) -> None:
         world_size=processes,
         timeout=timedelta(seconds=60),
     )
-    net = network()
     share = SEQUENCES // processes
-    train(DistributedDataParallel(net), rank * share, (rank + 1) * share)
-    save_file(named_tensors(net), folder / f"{rank}.safetensors")
+    for kind in KINDS:
+        net = network(*kind)
+        train(DistributedDataParallel(net), rank * share, (rank + 1) * share)
+        save_file(named_tensors(net), folder / f"{'-'.join(kind)}-{rank}.safetensors")
     distributed.destroy_process_group()
 
 

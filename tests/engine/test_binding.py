@@ -181,7 +181,10 @@ def damaged(value: Any, chance: random.Random) -> Any:
     )
 
 
-@pytest.fixture(params=["exchange", "attributes"])
+HAS_EXCHANGE = hasattr(torch.Tensor, "__dlpack_c_exchange_api__")
+
+
+@pytest.fixture(params=["exchange", "attributes"] if HAS_EXCHANGE else ["attributes"])
 def asked_by(request: pytest.FixtureRequest) -> Iterator[None]:
     """Both ways to ask torch about a tensor: newer versions have the first."""
     use_exchange = native.loaded().module.use_exchange

@@ -21,15 +21,22 @@ def test_two_processes_train_as_one(tmp_path: Path) -> None:
     errors = [process.communicate(timeout=600)[1] for process in ranks]
     assert [process.returncode for process in ranks] == [0] * PROCESSES, errors
 
-    net = worker.network()
+    for kind in worker.KINDS:
+        expected = trained_alone(*kind)
+        for rank in range(PROCESSES):
+            found = load_file(tmp_path / f"{'-'.join(kind)}-{rank}.safetensors")
+            assert found.keys() == expected.keys()
+            for name in expected:
+                torch.testing.assert_close(
+                    found[name], expected[name], msg=lambda m, n=(*kind, name): f"{n}: {m}"
+                )
+
+
+def trained_alone(controller: str, engine: str) -> dict[str, torch.Tensor]:
+    """The weights and gradients of one process; every parameter has moved."""
+    net = worker.network(controller, engine)
+    start = {name: tensor.clone() for name, tensor in net.state_dict().items()}
     worker.train(net, 0, worker.SEQUENCES)
-    expected = worker.named_tensors(net)
-    start = worker.network().state_dict()
-    assert any(not torch.equal(expected[name], start[name]) for name in start)
-    for rank in range(PROCESSES):
-        found = load_file(tmp_path / f"{rank}.safetensors")
-        assert found.keys() == expected.keys()
-        for name in expected:
-            torch.testing.assert_close(
-                found[name], expected[name], msg=lambda m, n=name: f"{n}: {m}"
-            )
+    trained = worker.named_tensors(net)
+    assert all(not torch.equal(trained[name], start[name]) for name in start)
+    return trained

@@ -368,6 +368,17 @@ def test_a_training_step_does_what_a_call_of_the_network_does(
     torch.testing.assert_close(weights[1], weights[0], rtol=1e-4, atol=1e-6)
 
 
+def test_a_class_of_the_same_name_is_told_apart() -> None:
+    net, linear = (
+        network(engine="native"),
+        type("Linear", (nn.Linear,), {"__module__": "peft.lora"}),
+    )
+    replace(net, "heads.linear", linear(7, net.cell.heads.linear.out_features))
+    told = r"cell\.heads\.linear is a peft\.lora\.Linear, not a torch\.nn\.modules\.linear\.Linear"
+    with pytest.raises(RuntimeError, match=told):
+        net(torch.randn(4, 3, 3))
+
+
 def test_the_warning_names_the_engine_and_the_line_of_the_caller() -> None:
     net = network()
     net.cell.output.register_forward_hook(lambda *_: None)

@@ -12,9 +12,6 @@ from torch.func import functional_call, grad, hessian, jacfwd, jacrev, jvp, vjp,
 
 from ntm import NTM
 
-# torch's own forward mode uses what torch itself deprecates.
-pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")
-
 OPTIONS: dict[str, dict[str, Any]] = {
     "feedforward": {},
     "lstm": {"controller": "lstm", "controller_layers": 2, "heads": 2},
@@ -91,7 +88,7 @@ def test_vmap_over_inputs_and_per_sample_gradients(clip: float) -> None:
     many = torch.stack([X, 2 * X, -X])
     expected = torch.stack([net(x)[0] for x in many])
     torch.testing.assert_close(vmap(lambda x: net(x)[0])(many), expected)
-    parameters = {name: p.detach() for name, p in net.named_parameters() if p.numel()}
+    parameters = {name: p.detach() for name, p in net.named_parameters()}
 
     def loss(values: dict[str, Tensor], x: Tensor) -> Tensor:
         logits, final = functional_call(net, values, (x,))

@@ -1,5 +1,7 @@
 import copy
+from dataclasses import asdict
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -229,3 +231,18 @@ def test_an_empty_batch_has_gradients_of_zero() -> None:
     assert state.hidden.shape == (0, 2, 4)
     logits.sum().backward()
     assert not any(parameter.grad.any() for parameter in net.parameters())
+
+
+def test_sizes_may_be_numpys() -> None:
+    net = LSTMBaseline(
+        np.int64(3), np.int32(2), np.uint8(5), np.int64(2), forget_bias=np.float32(1)
+    )
+    assert net.config == LSTMConfig(3, 2, 5, 2)
+    assert {
+        type(v) for v in (*asdict(net.config).values(), *asdict(net.initialisation).values())
+    } == {
+        int,
+        float,
+    }
+    assert net.initial_state(np.int64(4)).hidden.shape == (4, 2, 5)
+    assert net(torch.zeros(2, 4, 3))[0].shape == (2, 4, 2)

@@ -8,6 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ntm import NTM
 from ntm.models.lstm import LSTMBaseline
 from ntm.runs import RunError, checkpoints
 from ntm.runs.checkpoints import CheckpointError, load_newest, save
@@ -197,3 +198,23 @@ def test_model_and_optimiser_come_back_bit_for_bit(tmp_path: Path) -> None:
     assert left.keys() == right.keys()
     assert len(left) == 4 * len(list(first[0].parameters()))
     assert all(torch.equal(left[name], right[name]) for name in left)
+
+
+def test_a_checkpoint_of_version_1_0_is_restored() -> None:
+    """Its feedforward networks had two parameters without elements."""
+    sizes = {"controller_size": 3, "memory_locations": 5, "memory_width": 2}
+    nets = [NTM(3, 2, **sizes) for _ in range(4)]
+    optimisers = [GravesRMSprop(net.parameters()) for net in nets[:2]]
+    for optimiser in optimisers:
+        optimiser.ensure_state()
+    saved = checkpoints.state_tensors(nets[0], optimisers[0], nets[2])
+    saved["optimiser/delta/start.reads"].fill_(3.0)
+    owners = ("model", "average", "optimiser/mean_square", "optimiser/mean", "optimiser/delta")
+    old = {f"{of}/start.{name}": torch.empty(0, 3) for of in owners for name in ("hidden", "cell")}
+    checkpoints.restore(saved | old, nets[1], optimisers[1], nets[3])
+    again = checkpoints.state_tensors(nets[1], optimisers[1], nets[3])
+    assert again.keys() == saved.keys()
+    assert all(torch.equal(again[name], tensor) for name, tensor in saved.items())
+    stranger = {"optimiser/delta/start.other": torch.ones(1)}
+    with pytest.raises(KeyError, match=r"start\.other"):
+        checkpoints.restore(saved | stranger, nets[1], optimisers[1], nets[3])

@@ -60,6 +60,15 @@ def test_a_network_of_format_1_loads() -> None:
     assert net.initialisation.start_memory == "random"
 
 
+def test_a_saved_folder_of_format_1_loads() -> None:
+    net = NTM.from_pretrained(FORMATS / "saved-1")
+    stored = load_file(FORMATS / "saved-1" / "model.safetensors")
+    assert {"start.hidden", "start.cell"} <= stored.keys()  # empty, and no parameters any more
+    assert stored.keys() - net.state_dict().keys() == {"start.hidden", "start.cell"}
+    assert all(torch.equal(tensor, stored[name]) for name, tensor in net.state_dict().items())
+    assert net.backward_clip == 2.0
+
+
 def test_settings_of_the_present_format_are_left_as_they_are() -> None:
     @dataclass(frozen=True)
     class Sizes(Checked):

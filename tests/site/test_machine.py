@@ -108,5 +108,8 @@ def test_sizes_are_read_off_the_weights() -> None:
     for network in catalogue()["networks"]:
         config = network["config"]
         net = NTM(**config)
-        found = answer(ask="config", file=encoded(safetensors.save(net.state_dict())))
-        assert found == {**config, "shifts": list(config["shifts"])}, network["id"]
+        empty = torch.zeros(0, config["controller_size"])  # as version 1.0 wrote it
+        old = {"start.hidden": empty, "start.cell": empty.clone()} | net.state_dict()
+        for weights in (net.state_dict(), old):
+            found = answer(ask="config", file=encoded(safetensors.save(weights)))
+            assert found == {**config, "shifts": list(config["shifts"])}, network["id"]

@@ -131,7 +131,12 @@ def test_a_runs_weights_and_config_are_opened(page: Page, tmp_path: Path) -> Non
     )
 
 
+LSTM = NTM(9, 8, controller="lstm").state_dict()
 BAD_FILES = {
+    "part.safetensors": (
+        safetensors.save({name: t for name, t in LSTM.items() if name != "start.hidden"}),
+        "Its cell.controller.layers.0.weight has the shape (400, 129); its config asks for (100,",
+    ),
     "notes.txt": (b"hello", "Give a file of weights, whose name ends in .safetensors."),
     "torn.safetensors": (b"\x80\x02}q\x00.", "torn.safetensors cannot be opened. It is not a"),
     "other.safetensors": (

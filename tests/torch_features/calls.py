@@ -10,7 +10,7 @@ from tests.torch_features.feature import (
     inputs,
     small_net,
 )
-from torch import nn
+from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
 from torch.utils._pytree import tree_leaves, tree_map
 from torch.utils.checkpoint import checkpoint
@@ -57,6 +57,53 @@ def pytrees(engine: str) -> None:
     halves = tree_map(lambda part: part[:, :1], {"state": state})["state"]
     assert isinstance(halves, State)
     assert_same((x, state.to(torch.float64).to(torch.float32)), (x, state))
+
+
+@feature("parts of a batch of states, `state[mask]`, `State.where`")
+def parts_of_a_batch(engine: str) -> None:
+    for controller in ("feedforward", "lstm"):
+        net, x = small_net(engine, controller=controller), inputs()
+        _, state = net(x)
+        mask = torch.tensor([True, False, True])
+        logits, final = net(x, state)
+        assert_same(net(x[:, mask], state[mask]), (logits[:, mask], final[mask]), exactly=False)
+        mixed = State.where(mask, net.initial_state(BATCH), state.clone().cpu())
+        chosen = [
+            (net.initial_state(BATCH) if new else state)[i : i + 1] for i, new in enumerate(mask)
+        ]
+        expected = State(*(torch.cat(parts) for parts in zip(*chosen, strict=True)))
+        assert_same((x, mixed), (x, expected))
+
+
+@feature("an `initial_state` that is written to")
+def written_start(engine: str) -> None:
+    for controller in ("feedforward", "lstm"):
+        net, x = small_net(engine, controller=controller), inputs()
+        expected = net(x)
+        start = net.initial_state(BATCH).detach()
+        start.memory[0, 3] = 7.0
+        logits, final = net(x, start)
+        assert not torch.equal(logits[:, 0], expected[0][:, 0])
+        assert_same(
+            (logits[:, 1:], final[1:]), (expected[0][:, 1:], expected[1][1:]), exactly=False
+        )
+        assert_same(net(x), expected)
+
+
+class Labelled(Tensor):
+    """As libraries derive classes for images or audio."""
+
+
+@feature("subclasses of `Tensor`")
+def subclasses(engine: str) -> None:
+    for controller in ("feedforward", "lstm"):
+        net, x = small_net(engine, controller=controller), inputs()
+        lengths = torch.tensor([5, 2, 0])
+        _, state = net(x)
+        given = State(*(part.as_subclass(Labelled) for part in state))
+        ours = net(x.as_subclass(Labelled), given, lengths.as_subclass(Labelled))
+        assert {type(part) for part in (ours[0], *ours[1])} == {Tensor}
+        assert_same(ours, net(x, state, lengths))
 
 
 @feature("`torch.autocast`")
@@ -118,13 +165,15 @@ def cuda(engine: str) -> None:
 
 @feature("`torch.no_grad`, `torch.inference_mode`")
 def without_gradients(engine: str) -> None:
-    net, x = small_net(engine), inputs()
-    expected = net(x)
-    for mode in (torch.no_grad, torch.inference_mode):
-        with mode():
-            result = net(x, lengths=[STEPS] * BATCH)
-        assert not result[0].requires_grad
-        assert_same(result, expected)
+    x = inputs()
+    for controller in ("feedforward", "lstm"):
+        net = small_net(engine, controller=controller)
+        expected = net(x)
+        for mode in (torch.no_grad, torch.inference_mode):
+            with mode():
+                result, start = net(x, lengths=[STEPS] * BATCH), net.initial_state(BATCH)
+            assert not any(part.requires_grad for part in (result[0], *result[1], *start))
+            assert_same(result, expected)
 
 
 @feature("frozen parameters")

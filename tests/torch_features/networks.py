@@ -3,18 +3,26 @@
 import copy
 import io
 import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import torch
 from tests.torch_features.feature import assert_same, feature, inputs, small_net
-from torch import distributed
+from torch import distributed, nn
+from torch.distributed import checkpoint
+from torch.distributed.checkpoint.state_dict import get_state_dict, set_state_dict
 from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.nn.parallel import DistributedDataParallel
 from torch.optim import LBFGS, SGD, Adagrad, Adam, AdamW, Optimizer, RMSprop
 from torch.optim.swa_utils import AveragedModel
+from torch.utils.tensorboard import SummaryWriter
 
 from ntm import NTM
+
+CONTROLLERS = ("feedforward", "lstm")
 
 
 @feature("`state_dict`")
@@ -120,12 +128,63 @@ def averaged(engine: str) -> None:
 @feature("distributed training (`DistributedDataParallel`)")
 def data_parallel(engine: str) -> None:
     """One process here; tests/engine/test_distributed.py has several."""
+    for controller in CONTROLLERS:
+        net, twin = (small_net(engine, controller=controller) for _ in range(2))
+        with alone_in_a_group():
+            costs = cost_after(DistributedDataParallel(net), SGD(net.parameters(), lr=0.1))
+        assert costs == cost_after(twin, SGD(twin.parameters(), lr=0.1))
+
+
+@contextmanager
+def alone_in_a_group() -> Iterator[None]:
+    """Within this, the process is a group of one."""
     with TemporaryDirectory() as folder:
         store = distributed.FileStore(f"{folder}/store", 1)
         distributed.init_process_group("gloo", store=store, rank=0, world_size=1)
         try:
-            net, twin = small_net(engine), small_net(engine)
-            costs = cost_after(DistributedDataParallel(net), SGD(net.parameters(), lr=0.1))
+            yield
         finally:
             distributed.destroy_process_group()
-    assert costs == cost_after(twin, SGD(twin.parameters(), lr=0.1))
+
+
+@feature("distributed checkpoints (`torch.distributed.checkpoint`)")
+def distributed_checkpoints(engine: str) -> None:
+    for controller in CONTROLLERS:
+        nets = [small_net(engine, controller=controller) for _ in range(2)]
+        ours, theirs = ((net, AdamW(net.parameters(), lr=0.03)) for net in nets)
+        cost_after(*ours)
+        with alone_in_a_group(), TemporaryDirectory() as folder:
+            checkpoint.save(both_states(*ours), checkpoint_id=folder)
+            loaded = both_states(*theirs)
+            checkpoint.load(loaded, checkpoint_id=folder)
+        set_state_dict(
+            *theirs, model_state_dict=loaded["model"], optim_state_dict=loaded["optimiser"]
+        )
+        assert_same(nets[1](inputs()), nets[0](inputs()))
+        assert cost_after(*theirs) == cost_after(*ours)
+
+
+def both_states(net: NTM, optimiser: Optimizer) -> dict[str, Any]:
+    return dict(zip(("model", "optimiser"), get_state_dict(net, optimiser), strict=True))
+
+
+@feature("a gradient of every parameter after `backward`")
+def every_gradient(engine: str) -> None:
+    for controller in CONTROLLERS:
+        net = small_net(engine, controller=controller)
+        net(inputs(steps=2))[0].square().sum().backward()
+        assert all(p.grad.norm().isfinite() for p in net.parameters())
+        assert float(nn.utils.clip_grad_norm_(net.parameters(), 1.0)) > 0
+
+
+@feature("TensorBoard histograms of all parameters")
+def histograms(engine: str) -> None:
+    for controller in CONTROLLERS:
+        net = small_net(engine, controller=controller)
+        net(inputs(steps=2))[0].square().sum().backward()
+        with TemporaryDirectory() as folder, SummaryWriter(folder) as writer:
+            for name, parameter in net.named_parameters():
+                writer.add_histogram(name, parameter, 0)
+                writer.add_histogram(f"gradient of {name}", parameter.grad, 0)
+            writer.flush()
+            assert sum(file.stat().st_size for file in Path(folder).iterdir()) > 10_000

@@ -78,7 +78,8 @@ def onnx(engine: str) -> None:
     shapes = {"x": {0: TIME, 1: SEQUENCES}, "lengths": {0: SEQUENCES}}
     with TemporaryDirectory() as folder, torch.no_grad():
         file = Path(folder, "net.onnx")
-        torch.onnx.export(net, (), file, kwargs=arguments, dynamic_shapes=shapes, verbose=False)
+        options = {"dynamo": True, "dynamic_shapes": shapes, "verbose": False}
+        torch.onnx.export(net, (), file, kwargs=arguments, **options)
         session = onnxruntime.InferenceSession(file)
     for steps, lengths in ((5, [2, 5, 0]), (9, [9, 8, 7, 0]), (1, [1])):
         arguments = {"x": inputs(steps, len(lengths)), "lengths": torch.tensor(lengths)}
@@ -96,6 +97,11 @@ def onnx_by_tracing(engine: str) -> None:
 @feature("`torch.jit.trace`", refusal="torch.jit.trace would fix the number of steps")
 def traced(engine: str) -> None:
     torch.jit.trace(small_net(engine), (inputs(),))
+
+
+@feature("`torch.fx.symbolic_trace`", refusal=r"symbolic_trace cannot follow.*torch\.export")
+def traced_by_fx(engine: str) -> None:
+    torch.fx.symbolic_trace(small_net(engine))
 
 
 @feature("`torch.jit.script`", refusal="torch.jit.script cannot read this layer")

@@ -1,5 +1,6 @@
 """Features that look into a network or differentiate through it: hooks, wrappers, torch.func."""
 
+import pytest
 import torch
 from tests.torch_features.feature import assert_same, feature, inputs, small_net
 from torch import Tensor, nn
@@ -7,7 +8,9 @@ from torch.autograd import forward_ad
 from torch.func import functional_call, grad, jacfwd, jacrev, jvp, vjp, vmap
 from torch.nn.utils import parametrizations, prune
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import FlopCounterMode
 
+import ntm
 from ntm import NTM
 
 EDITED = r"runs networks as NTM builds them.*engine='reference'"
@@ -95,6 +98,18 @@ def pruned(engine: str) -> None:
     torch.testing.assert_close(net(x)[0], expected(x)[0])
 
 
+@feature("a function of section 3 replaced", refusal=EDITED)
+def replaced_function(engine: str) -> None:
+    net, x = small_net(engine), inputs()
+    plain = net(x)[0]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ntm.cell, "read", lambda memory, weightings: -(weightings @ memory))
+        expected = small_net("reference")(x)[0]
+        assert not torch.equal(expected, plain)
+        assert torch.equal(net(x)[0], expected)
+    assert torch.equal(net(x)[0], plain)
+
+
 @feature("a layer without bias", refusal=EDITED)
 def unbiased(engine: str) -> None:
     net, x = small_net(engine), inputs()
@@ -130,6 +145,20 @@ def watched(engine: str) -> None:
         found = net(x)
     assert mode.calls > 0
     assert_same(found, expected)
+
+
+@feature("counted operations (`FlopCounterMode`)", refusal=r"global module hooks")
+def counted(engine: str) -> None:
+    x = inputs()
+    for controller in ("feedforward", "lstm"):
+        net = small_net(engine, controller=controller)
+        expected, counts = net(x), []
+        for mode in (torch.enable_grad, torch.no_grad, torch.inference_mode):
+            x.requires_grad_(mode is not torch.inference_mode)
+            with mode(), FlopCounterMode(display=False) as counter:
+                assert_same(net(x), expected, exactly=False)
+            counts.append(counter.get_total_flops())
+        assert counts[0] == counts[1] == counts[2] > 0
 
 
 @feature("`torch.func.functional_call`")

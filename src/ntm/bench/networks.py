@@ -7,6 +7,7 @@ import torch
 
 from ntm.bench.flops import training_flops
 from ntm.config import NTMConfig
+from ntm.engine import EngineName
 from ntm.layer import NTM
 from ntm.models import family
 from ntm.paper import paper_settings, paper_tables
@@ -56,7 +57,7 @@ def reference_step(config: NTMConfig) -> Step:
     return TorchStep(net, optimiser_of(net))
 
 
-def fresh(config: NTMConfig, engine: str) -> NTM:
+def fresh(config: NTMConfig, engine: EngineName) -> NTM:
     """A network with the same initial weights whatever the engine."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(_SEED)

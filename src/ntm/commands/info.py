@@ -1,8 +1,13 @@
 """ntm info: versions, engines and why, vector instructions, threads."""
 
 import argparse
+import warnings
+from typing import TYPE_CHECKING
 
 from ntm.commands.base import add_json, print_facts
+
+if TYPE_CHECKING:
+    from ntm.engine import Choice
 
 HELP = "Versions, engines and why, vector instructions, threads"
 
@@ -16,14 +21,17 @@ def run(options: argparse.Namespace) -> int:
     import torch
 
     import ntm
-    from ntm import engine
+    from ntm import engine, torch_names
 
-    choice = engine.choose("auto", torch.device("cpu"), torch.float32)
+    choice = _tried_engine()
     native = engine.native.loaded()
     facts = {
         "ntm": ntm.__version__,
         "python": platform.python_version(),
         "torch": torch.__version__,
+        "torch_supported": f"{torch_names.OLDEST} and newer",
+        "torch_tested": ", ".join(torch_names.TESTED),
+        "torch_lacks": _lacking(torch_names.MISSING),
         "platform": platform.platform(),
         "engine": choice.name,
         "engine_reason": choice.reason,
@@ -35,3 +43,24 @@ def run(options: argparse.Namespace) -> int:
     }
     print_facts(facts, options.json)
     return 0
+
+
+def _lacking(missing: dict[str, str]) -> str:
+    return "; ".join(f"{name}: {then}" for name, then in missing.items()) or "nothing"
+
+
+def _tried_engine() -> "Choice":
+    """The engine of a plain call, found by a call: it may fail for reasons that nobody foresaw."""
+    import torch
+
+    from ntm import NTM, engine
+
+    try:
+        net = NTM(1, 1, controller_size=1, memory_locations=1, memory_width=1).float().cpu()
+        choice = engine.choose("auto", torch.device("cpu"), torch.float32, net)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # as where a faster engine gives up
+            net(torch.zeros(1, 1, 1, dtype=torch.float32))[0].sum().backward()
+    except Exception as error:  # whatever it is, it is the answer
+        return engine.Choice("none", f"a small network fails: {error}")
+    return choice

@@ -8,6 +8,7 @@ writes it as it would be typed, and the help is that of the command line.
 """
 
 import math
+import numbers
 import sys
 import types
 from collections.abc import Callable, Mapping
@@ -46,11 +47,18 @@ def named_field(owner: type, section: str, name: str) -> Field[Any]:
 
 
 def check_fields(settings: Any) -> None:
-    """Refuse a dataclass with a value that its field does not allow, in a sentence."""
+    """Refuse a dataclass with a value that its field does not allow, in a sentence.
+
+    Numbers of numpy become Python's own, which JSON can hold.
+    """
     owner: Any = type(settings)
     kinds = kinds_of(owner)
     for f in fields(settings):
-        check_value(f.name, getattr(settings, f.name), kinds[f.name], f.metadata)
+        given = getattr(settings, f.name)
+        value = as_python(given)
+        check_value(f.name, value, kinds[f.name], f.metadata)
+        if value is not given:
+            object.__setattr__(settings, f.name, value)
 
 
 @dataclass(frozen=True)
@@ -59,6 +67,17 @@ class Checked:
 
     def __post_init__(self) -> None:
         check_fields(self)
+
+
+def as_python(value: Any) -> Any:
+    """Return a number of another library, or a tuple of them, as Python's own numbers."""
+    if type(value) in _KINDS:
+        return value
+    if type(value) is tuple:
+        return value if all(type(part) in _KINDS for part in value) else (*map(as_python, value),)
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    return float(value) if isinstance(value, numbers.Real) else value
 
 
 def check_value(name: str, value: object, kind: Any, rules: Rules = _NOTHING) -> None:

@@ -10,6 +10,7 @@ from ntm.engine import direct, native, reference  # in the order of preference
 from ntm.engine.base import (
     Choice,
     Engine,
+    EngineName,
     Request,
     checked_name,
     choose,
@@ -22,6 +23,7 @@ from ntm.engine.base import (
 __all__ = [
     "Choice",
     "Engine",
+    "EngineName",
     "Request",
     "checked_name",
     "choose",

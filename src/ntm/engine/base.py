@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 from weakref import WeakKeyDictionary
 
 import torch
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ntm.cell import State
     from ntm.layer import NTM
 
+# For type checkers and editors; at run time the registry has the names.
+EngineName = Literal["auto", "native", "reference"]
 Record = dict[str, Tensor]
 Answer = tuple[Tensor, Sequence[Tensor], Record]
 
@@ -84,12 +86,12 @@ def names() -> list[str]:
     return ["auto", *_engines]
 
 
-def checked_name(name: str) -> str:
+def checked_name(name: str) -> EngineName:
     """The name of an engine, or an error that lists them."""
     if name not in _engines and name != "auto":
         listed = ", ".join(repr(known) for known in names())
         raise ValueError(f"engine must be one of {listed}; got {name!r}.")
-    return name
+    return cast(EngineName, name)
 
 
 def get(name: str) -> Engine:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from ntm import torch_names
 from ntm.config import NTMConfig
 from ntm.engine import native, operators, recognition, transforms
 from ntm.engine.base import Answer, Declined, Record, Request, register
@@ -103,11 +104,11 @@ class Call:
         self.parts = 6 if config.controller == "lstm" else 4
 
     def whole(self, final: list[Tensor], start: Sequence[Tensor]) -> list[Tensor]:
-        """All six parts of a final state: those without elements are as at the start."""
-        rest = start[len(final) :]
-        if self.learned:
-            rest = [part.expand(len(final[0]), -1, -1) for part in rest]
-        return [*final, *rest]
+        """All six parts of a final state; those without elements are as in a given start."""
+        if not self.learned:
+            return [*final, *start[self.parts :]]
+        shape = len(final[0]), 0, self.config.controller_size
+        return [*final, *(final[0].new_empty(shape) for _ in range(6 - self.parts))]
 
     def state(self, start: Sequence[Tensor], batch_size: int) -> Sequence[Tensor]:
         """The state that every sequence starts from; `StartState.forward` is the truth."""
@@ -170,7 +171,7 @@ def _learned_gradients(dstate: Sequence[Tensor], state: Sequence[Tensor]) -> lis
     memory, read, write, *rest = (part.sum(0) for part in dstate) if batched else dstate
     weightings = [part[0] if part.dim() > 2 else part for part in state[1:3]]
     logits = [
-        torch._softmax_backward_data(gradient, values, 1, values.dtype)
+        torch_names.softmax_backward(gradient, values, 1, values.dtype)
         for gradient, values in zip((read, write), weightings, strict=True)
     ]
     return [memory, *logits, *rest]
@@ -200,7 +201,7 @@ def _backward_by_operator(
     outputs: Sequence[Tensor | None],
 ) -> tuple[Tensor, list[Tensor], list[Tensor]]:
     """The same by the operator: it refuses second derivatives by name, and takes any gradient."""
-    dlogits, *dfinal = outputs
+    dlogits, *dfinal = (None if d is None else transforms.as_plain(d) for d in outputs)
     if dlogits is None:
         dlogits = x.new_zeros(*x.shape[:2], call.config.output_size)
     choices = operators.choices_of(call.config, call.backward_clip)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from ntm import torch_names
 from ntm.config import SHARPENING_EPSILON, SIMILARITY_EPSILON, NTMConfig
 from ntm.trace import AXES, HEAD_ARRAYS
 
@@ -40,6 +41,8 @@ class Loaded(NamedTuple):
 
 def _load() -> Loaded:
     """Import the extension built for the best instruction set that this processor runs."""
+    if (lacking := torch_names.native_obstacle()) is not None:
+        return Loaded(None, None, lacking)
     try:
         baseline = importlib.import_module("ntm.engine._native_baseline")
     except ImportError as error:

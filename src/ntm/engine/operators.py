@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch._library import autograd
 
+from ntm import torch_names
 from ntm.config import NTMConfig
 from ntm.engine import native, transforms
 
@@ -142,9 +142,8 @@ def _refuse(ctx: Any, *gradients: Tensor) -> None:
     )
 
 
-def _refusing_tangents(backward: Any, setup_context: Any) -> Any:
-    """What `register_autograd` would register; that drops derivatives in forward mode silently."""
-    run = autograd.make_autograd_impl(forward, autograd.Info(backward, setup_context))
+def _refusing_tangents(run: Any) -> Any:
+    """An autograd implementation that refuses derivatives in forward mode."""
 
     def checked(keyset: Any, *arguments: Any) -> Any:
         x, _, weights, start, *_ = arguments
@@ -161,9 +160,11 @@ _library.impl("forward", _forward, "CPU")
 _library.impl("backward", _backward, "CPU")
 _registry.register_fake("ntm::forward", _fake_forward)
 _registry.register_fake("ntm::backward", _fake_backward)
-_library.impl(
-    "forward", _refusing_tangents(_differentiate, _set_up_context), "Autograd", with_keyset=True
-)
+_autograd = torch_names.make_autograd(forward, _differentiate, _set_up_context)
+if _autograd is None:
+    _registry.register_autograd("ntm::forward", _differentiate, setup_context=_set_up_context)
+else:
+    _library.impl("forward", _refusing_tangents(_autograd), "Autograd", with_keyset=True)
 _registry.register_autograd("ntm::backward", _refuse)
 
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.modules import module as torch_module
 
+from ntm import torch_names
 from ntm.cell import Cell
 from ntm.config import NTMConfig
 from ntm.controllers import FeedforwardController, LSTMController
-from ntm.engine import native
+from ntm.engine import as_written, native
 from ntm.heads import Heads
 from ntm.start import StartState
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _KINDS = (Cell, FeedforwardController, LSTMController, Heads, StartState, nn.Linear, nn.ModuleList)
 # What a call of a module runs; an attribute of that name on one module would take its place.
-_METHODS: dict[type[nn.Module], frozenset[str]] = {}
+_METHODS: dict[type[nn.Module], tuple[str, ...]] = {}
 # What of a module's attributes recognition looks into.
 _DICTS = (
     *("_modules", "_parameters", "_forward_hooks", "_forward_pre_hooks"),
@@ -38,11 +38,13 @@ _TENSORS = (nn.Parameter, Tensor)  # functional_call puts tensors in the place o
 def know(kind: type[nn.Module], tensors: tuple[str, ...] = ("weight", "bias")) -> None:
     """Let `own_attributes` recognise modules of this kind; tensors: what its `forward` looks up."""
     methods = (name for name in dir(kind) if callable(getattr(kind, name)))
-    _METHODS[kind] = frozenset((*methods, *tensors))
+    _METHODS[kind] = (*methods, *tensors)
+    as_written.remember(kind)
 
 
 for _kind in _KINDS:
     know(_kind)
+    as_written.watch(_kind)
 
 
 class Unrecognised(Exception):  # noqa: N818  # an answer, which no user sees
@@ -85,7 +87,7 @@ class _Recognised:
     def is_still(self, net: "NTM") -> bool:
         """Whether nothing has changed that recognition looks at."""
         same = net.config is self._config and net._modules is self._children
-        return same and native.unchanged(*self._facts)
+        return same and as_written.is_intact() and native.unchanged(*self._facts)
 
     def __reduce__(self) -> tuple[type[None], tuple[()]]:
         return type(None), ()  # copies of a network have other tensors
@@ -95,10 +97,12 @@ def tensors_of(net: "NTM", with_start: bool) -> tuple[list[Tensor], list[Tensor]
     """The weights of a network and, if asked for, its learned start. They are not to be changed."""
     require_no_global_hooks()
     if torch.compiler.is_compiling():
+        _require_own_functions()
         return weights_of(net), start_of(net) if with_start else []
     known: _Recognised | None = net.__dict__.get("_recognised")
     if known is not None and known.is_still(net):
         return known.tensors
+    _require_own_functions()
     weights = weights_of(net)
     if not with_start:
         return weights, []
@@ -166,23 +170,38 @@ def trains_as_built(net: "NTM") -> bool:
 
 def require_no_global_hooks() -> None:
     """Hooks that torch runs for every module would not run for the native engine's."""
-    if torch_module._has_any_global_hook():  # type: ignore[no-untyped-call]
+    if torch_names.has_global_hooks():
         raise Unrecognised("torch has global module hooks")
 
 
 def own_attributes(module: Any, kind: type[nn.Module], name: str) -> dict[str, Any]:
     """The attributes of a module of just this type, if no call of it would run anything else."""
     if type(module) is not kind:
-        raise Unrecognised(f"{name} is a {type(module).__name__}, not a {kind.__name__}")
+        raise Unrecognised(_of_another_kind(type(module), kind, name))
+    if changed := as_written.replaced_method(kind):
+        raise Unrecognised(f"{changed} was replaced")
     own: dict[str, Any] = module.__dict__
     if own["_forward_hooks"] or own["_forward_pre_hooks"]:
         raise Unrecognised(f"{name} has forward hooks")
     if own["_backward_hooks"] or own["_backward_pre_hooks"]:
         raise Unrecognised(f"{name} has backward hooks")
-    if not _METHODS[kind].isdisjoint(own):
-        replaced = ", ".join(sorted(_METHODS[kind] & own.keys()))
-        raise Unrecognised(f"{name} has an attribute of its own in place of {replaced}")
+    if replaced := [method for method in _METHODS[kind] if method in own]:
+        listed = ", ".join(replaced)
+        raise Unrecognised(f"{name} has an attribute of its own in place of {listed}")
     return own
+
+
+def _of_another_kind(found: type, kind: type, name: str) -> str:
+    same = found.__name__ == kind.__name__  # as peft's Linear is not torch's
+    names = [
+        f"{each.__module__}.{each.__name__}" if same else each.__name__ for each in (found, kind)
+    ]
+    return f"{name} is a {names[0]}, not a {names[1]}"
+
+
+def _require_own_functions() -> None:
+    if changed := as_written.replaced_function():
+        raise Unrecognised(f"{changed} was replaced")
 
 
 def _require_heads(heads: Any, config: NTMConfig, tree: "_Tree") -> None:
@@ -246,7 +265,7 @@ def _start_shapes(config: NTMConfig) -> tuple[tuple[str, tuple[int, int]], ...]:
         "read_logits": (config.read_heads, n),
         "write_logits": (config.write_heads, n),
         "reads": (config.read_heads, m),
-        "hidden": (layers, config.controller_size),
-        "cell": (layers, config.controller_size),
     }
+    if layers:
+        shapes |= dict.fromkeys(("hidden", "cell"), (layers, config.controller_size))
     return tuple(shapes.items())

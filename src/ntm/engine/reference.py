@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from ntm import torch_names
 from ntm.cell import Cell, State, Step
 from ntm.engine.base import Record, Request, register
 
@@ -50,7 +51,6 @@ def _scan(cell: Cell, x: Tensor, state: State, lengths: Tensor | None) -> tuple[
 
     The operator knows plain tuples of equal strides, and returns nothing that it was given.
     """
-    from torch._higher_order_ops.scan import scan
 
     def advance(
         state: tuple[Tensor, ...], now: tuple[Tensor, Tensor]
@@ -61,7 +61,7 @@ def _scan(cell: Cell, x: Tensor, state: State, lengths: Tensor | None) -> tuple[
         return _copies(after), _where(active, step.output)
 
     times = torch.arange(x.shape[0], device=x.device)
-    final, logits = scan(advance, _copies(state), (x, times))
+    final, logits = torch_names.scan(advance, _copies(state), (x, times))
     return logits, State(*final)
 
 
@@ -88,23 +88,17 @@ class Reference:
         x, state, lengths, record, record_memory = request
         if state is None:
             state = net.start(x.shape[1])
-        steps: list[Record] = []
-
-        def note(step: Step, after: State, active: Tensor | None) -> None:
-            noted = _record_of(step, after)
-            if record_memory:
-                noted["memory"] = after.memory
-            steps.append({name: _where(active, tensor) for name, tensor in noted.items()})
-
-        if torch.compiler.is_exporting():
+        if not torch.is_grad_enabled():  # where views of a leaf would still require gradients
+            x, state = x.detach(), state.detach()
+        if torch_names.is_exporting():
             _require_no_clip(net.backward_clip)
             how_many: Any = x.shape[0]
             if isinstance(how_many, torch.SymInt):
                 return *_scan(net.cell, x, state, lengths), {}
+        steps = _Steps(record_memory)
         with _clipped(net.cell, net.backward_clip):
-            logits, state = unroll(net.cell, x, state, lengths, note if record else None)
-        names = steps[0] if steps else {}
-        return logits, state, {name: torch.stack([step[name] for step in steps]) for name in names}
+            logits, state = unroll(net.cell, x, state, lengths, steps.note if record else None)
+        return logits, state, steps.stacked()
 
 
 def _require_no_clip(limit: float | None) -> None:
@@ -164,6 +158,26 @@ class ClippedGradient(torch.autograd.Function):
             "backward_clip bounds what flows back, and forward-mode differentiation has nothing "
             "that does. Set net.backward_clip = None."
         )
+
+
+class _Steps:
+    """Everything that happened so far, a record for each step."""
+
+    def __init__(self, with_memory: bool) -> None:
+        self._with_memory = with_memory
+        self._records: list[Record] = []
+
+    def note(self, step: Step, after: State, active: Tensor | None) -> None:
+        """Add a step, the state after it, and zeros for the sequences that have ended."""
+        noted = _record_of(step, after)
+        if self._with_memory:
+            noted["memory"] = after.memory
+        self._records.append({name: _where(active, tensor) for name, tensor in noted.items()})
+
+    def stacked(self) -> Record:
+        """The steps as one record, time first; empty where none was noted."""
+        names = self._records[0] if self._records else {}
+        return {name: torch.stack([step[name] for step in self._records]) for name in names}
 
 
 def _record_of(step: Step, after: State) -> Record:

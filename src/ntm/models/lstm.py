@@ -13,11 +13,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from ntm import checks, forms
-from ntm.cell import described, make_storable
+from ntm import checks, forms, states
 from ntm.common.fields import Checked, setting
-from ntm.engine import checked_name
+from ntm.engine import EngineName, checked_name
 from ntm.forms import Lengths, Sequences
+from ntm.states import Chosen, Flags
 
 
 @dataclass(frozen=True)
@@ -45,19 +45,49 @@ class LSTMState(NamedTuple):
     hidden: Tensor  # (batch, layers, hidden_size)
     cell: Tensor  # (batch, layers, hidden_size)
 
-    def detach(self) -> "LSTMState":
-        """The same state without its history, for truncated backpropagation through time."""
-        return LSTMState(self.hidden.detach(), self.cell.detach())
+    @overload  # type: ignore[override]  # a slice chooses sequences, not parts
+    def __getitem__(self, index: int) -> Tensor: ...
+    @overload
+    def __getitem__(self, index: Chosen) -> Self: ...
+    def __getitem__(self, index: int | Chosen) -> "Tensor | LSTMState":
+        """Choose sequences of the batch: `state[3:5]`, `state[mask]`, `state[[4, 0]]`.
 
-    def to(self, *args: Any, **kwargs: Any) -> "LSTMState":
+        An integer is the number of a part, as in every named tuple: `state[0]` is `state.hidden`.
+        """
+        return states.item(self, index)  # type: ignore[no-any-return]
+
+    @staticmethod
+    def where(done: Flags, fresh: "LSTMState", state: "LSTMState") -> "LSTMState":
+        """Take the sequences that are done from `fresh`, and all others from `state`.
+
+        done: (batch,) bool, a tensor or a list. Gradients flow into the parts that are taken.
+        """
+        return states.where(done, fresh, state, LSTMState)
+
+    def detach(self) -> Self:
+        """The same state without its history, for truncated backpropagation through time.
+
+        It shares the memory of this state, as `Tensor.detach` does.
+        """
+        return states.mapped(Tensor.detach, self)
+
+    def clone(self) -> Self:
+        """A copy of the state, with its history: writing to it changes nothing else."""
+        return states.mapped(Tensor.clone, self)
+
+    def cpu(self) -> Self:
+        """The same state on the CPU."""
+        return states.mapped(Tensor.cpu, self)
+
+    def to(self, *args: Any, **kwargs: Any) -> Self:
         """The same state on another device or in another dtype; the arguments of Tensor.to."""
-        return LSTMState(self.hidden.to(*args, **kwargs), self.cell.to(*args, **kwargs))
+        return states.mapped(lambda part: part.to(*args, **kwargs), self)
 
     def __repr__(self) -> str:
-        return described(self)
+        return states.described(self)
 
 
-make_storable(LSTMState)
+states.make_storable(LSTMState)
 
 
 class LSTMBaseline(nn.Module):
@@ -81,7 +111,7 @@ class LSTMBaseline(nn.Module):
         *,
         forget_bias: float = 0.0,
         batch_first: bool = False,
-        engine: str = "auto",
+        engine: EngineName = "auto",
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
@@ -90,11 +120,12 @@ class LSTMBaseline(nn.Module):
         self.initialisation = LSTMInitialisation(forget_bias)
         self.batch_first, self.engine = batch_first, engine
         # A constant 1 joins the input; its weights are the biases. nn.LSTM would keep two per gate.
-        below = [input_size + 1] + [input_size + 1 + hidden_size] * (layers - 1)
-        self.layers = nn.ModuleList([nn.LSTM(inputs, hidden_size, bias=False) for inputs in below])
-        self.output = nn.Linear(layers * hidden_size, output_size)
-        self.start_hidden = nn.Parameter(torch.empty(layers, hidden_size))
-        self.start_cell = nn.Parameter(torch.empty(layers, hidden_size))
+        c, seen = self.config, self.config.input_size + 1
+        below = [seen] + [seen + c.hidden_size] * (c.layers - 1)
+        self.layers = nn.ModuleList([nn.LSTM(size, c.hidden_size, bias=False) for size in below])
+        self.output = nn.Linear(c.layers * c.hidden_size, c.output_size)
+        self.start_hidden = nn.Parameter(torch.empty(c.layers, c.hidden_size))
+        self.start_cell = nn.Parameter(torch.empty(c.layers, c.hidden_size))
         self.reset_parameters()
         self.to(device=device, dtype=dtype)
 
@@ -105,18 +136,18 @@ class LSTMBaseline(nn.Module):
         initialisation: LSTMInitialisation = LSTMInitialisation(),
         *,
         batch_first: bool = False,
-        engine: str = "auto",
+        engine: EngineName = "auto",
     ) -> Self:
         """The network that a config describes, freshly initialised."""
         return cls(**vars(config), **vars(initialisation), batch_first=batch_first, engine=engine)
 
     @property
-    def engine(self) -> str:
+    def engine(self) -> EngineName:
         """What computes the gradients of `ntm train`, as it was asked for."""
         return self._engine
 
     @engine.setter
-    def engine(self, name: str) -> None:
+    def engine(self, name: EngineName) -> None:
         self._engine = checked_name(name)
 
     @torch.no_grad()
@@ -137,9 +168,12 @@ class LSTMBaseline(nn.Module):
             nn.init.zeros_(parameter)
 
     def initial_state(self, batch_size: int) -> LSTMState:
-        """The learned state before the first step, for `batch_size` sequences."""
+        """The learned state before the first step, for `batch_size` sequences.
+
+        It is a copy: writing to it changes neither the weights nor another sequence.
+        """
         checks.require_positive("batch_size", batch_size)
-        return self._start(batch_size)
+        return self._start(batch_size).clone()
 
     def _start(self, batch_size: int) -> LSTMState:
         """Unchecked: in an exported program the size is a symbol."""
@@ -219,7 +253,7 @@ class LSTMBaseline(nn.Module):
         checks.require_finite(seen, lengths)
         if state is None:
             return seen, self._start(batch_size), lengths
-        alone, shape = forms.is_unbatched(x), tuple(self.start_cell.shape)
-        batch = None if alone else batch_size
+        batch = None if forms.is_unbatched(x) else batch_size
+        shape = tuple(self.start_cell.shape)
         checks.require_parts(state, LSTMState, (shape, shape), batch, self.start_cell)
-        return seen, LSTMState(*(t.unsqueeze(0) for t in state)) if alone else state, lengths
+        return seen, forms.batched(x, state), lengths

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from torch import Tensor, nn
 
-from ntm.engine import Choice, native, recognition
+from ntm.engine import Choice, checked_name, native, recognition
 from ntm.engine.base import refusal
 from ntm.engine.fused import LSTMGradients
 from ntm.models.family import Family, Footprint, lstm_parameters, register
@@ -87,7 +87,7 @@ class LSTMFamily(Family):
         self, config: LSTMConfig, initialisation: LSTMInitialisation, engine: str
     ) -> LSTMBaseline:
         """The network that a config describes, freshly initialised."""
-        return LSTMBaseline.from_config(config, initialisation, engine=engine)
+        return LSTMBaseline.from_config(config, initialisation, engine=checked_name(engine))
 
     def sizes(self, config: LSTMConfig) -> str:
         """Layers and units."""

@@ -6,6 +6,7 @@ from torch import Tensor
 
 from ntm import engine
 from ntm.config import Initialisation, NTMConfig
+from ntm.engine import checked_name
 from ntm.layer import NTM
 from ntm.models.family import Family, Footprint, lstm_parameters, register
 from ntm.models.step import NativeStep, TorchStep, TwoPartStep
@@ -21,7 +22,7 @@ class NTMFamily(Family):
 
     def build(self, config: NTMConfig, initialisation: Initialisation, engine: str) -> NTM:
         """The network that a config describes, freshly initialised."""
-        return NTM.from_config(config, initialisation, engine=engine)
+        return NTM.from_config(config, initialisation, engine=checked_name(engine))
 
     def sizes(self, config: NTMConfig) -> str:
         """Controller, memory and heads."""

@@ -19,6 +19,7 @@ from safetensors import torch as safetensors
 
 from ntm.common.files import write_atomically
 from ntm.common.text import unknown
+from ntm.engine import EngineName
 from ntm.evaluation import evaluate
 from ntm.layer import NTM
 from ntm.models import Model
@@ -86,7 +87,7 @@ def is_packaged(name: str | Path) -> bool:
     raise ValueError(f"{known} Nor is there a folder {name!r} that net.save_pretrained wrote.")
 
 
-def load(name: str, *, batch_first: bool = False, engine: str = "auto") -> NTM:
+def load(name: str, *, batch_first: bool = False, engine: EngineName = "auto") -> NTM:
     """A trained network, ready to run or to train on."""
     chosen = facts(name).settings
     net = NTM.from_config(

@@ -157,7 +157,8 @@ def restore(
     parameters = dict(model.named_parameters())
     for name, tensor in under("optimiser/", tensors).items():
         key, _, owner = name.partition("/")
-        optimiser.state[parameters[owner]][key].copy_(tensor)
+        if owner in parameters or tensor.numel():  # version 1.0 had parameters without elements
+            optimiser.state[parameters[owner]][key].copy_(tensor)
 
 
 def under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

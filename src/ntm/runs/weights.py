@@ -66,7 +66,7 @@ def require_fitting(weights: Weights, config: Any, build: Callable[[], nn.Module
         raise ValueError("config.json is of a far larger network than the weights.")
     with torch.device("meta"), _Unfilled():
         expected = shapes_of(build().state_dict())
-    found = shapes_of(weights)
+    found = _without_old_entries(shapes_of(weights))
     for name in sorted(expected.keys() | found.keys()):
         if expected.get(name) != found.get(name):
             raise ValueError(
@@ -77,6 +77,12 @@ def require_fitting(weights: Weights, config: Any, build: Callable[[], nn.Module
     if len(kinds) > 1 or not kinds <= _DTYPES:
         listed = ", ".join(sorted(map(str, kinds)))
         raise ValueError(f"the weights must have one floating-point dtype, got {listed}.")
+
+
+def _without_old_entries(shapes: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """Leave out what version 1.0 wrote for a feedforward controller: a state without elements."""
+    old = {name for name in ("start.hidden", "start.cell") if 0 in shapes.get(name, ())}
+    return {name: shape for name, shape in shapes.items() if name not in old}
 
 
 def shapes_of(weights: Weights) -> dict[str, tuple[int, ...]]:

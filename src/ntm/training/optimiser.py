@@ -19,12 +19,9 @@ from typing import Any, overload
 import torch
 from torch import Tensor
 from torch.autograd.graph import increment_version
-from torch.optim.optimizer import (
-    ParamsT,
-    _global_optimizer_post_hooks,
-    _global_optimizer_pre_hooks,
-)
+from torch.optim.optimizer import ParamsT
 
+from ntm import torch_names
 from ntm.engine.fused import FusedUpdate, Row, update_once
 
 _STATE = ("mean_square", "mean", "delta")
@@ -91,9 +88,7 @@ class GravesRMSprop(torch.optim.Optimizer):
     def _is_watched(self) -> bool:
         """Whether someone has to see a step: a hook, or the profiler."""
         own = self._optimizer_step_pre_hooks or self._optimizer_step_post_hooks
-        everywhere = _global_optimizer_pre_hooks or _global_optimizer_post_hooks
-        profiled: Any = torch.autograd.profiler._is_profiler_enabled
-        return bool(own or everywhere or profiled)
+        return bool(own) or torch_names.optimiser_is_watched()
 
     def _step(self, closure: Callable[[], float] | None) -> float | None:
         loss = None

@@ -59,8 +59,6 @@ export const PARAMETERS = {
     ["start.read_logits", [c.read_heads, c.memory_locations]],
     ["start.write_logits", [c.write_heads, c.memory_locations]],
     ["start.reads", [c.read_heads, c.memory_width]],
-    ["start.hidden", [0, c.controller_size]],
-    ["start.cell", [0, c.controller_size]],
   ],
   lstm: (c, shiftOutputs) => [
     ["cell.controller.layers.0.weight", [4 * c.controller_size, c.input_size + c.controller_size + c.memory_width * c.read_heads]],

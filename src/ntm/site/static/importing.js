@@ -109,7 +109,8 @@ export function configOf(tensors) {
   const [locations, width] = shape("start.memory");
   const [[reads], [writes]] = [shape("start.read_logits"), shape("start.write_logits")];
   const [raw, units] = shape("cell.heads.linear.weight");
-  const [layers] = shape("start.hidden");
+  // A feedforward controller has no state; files of version 1.0 have one without elements.
+  const [layers] = tensors["start.hidden"] ? shape("start.hidden") : [0];
   const [, inputs] = shape("cell.controller.layers.0.weight");
   /** @type {NTMConfig} */
   const config = {

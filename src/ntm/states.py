@@ -1,0 +1,133 @@
+"""Operations on a state: named tensors whose first axis is the batch.
+
+`State` and `LSTMState` have these as methods.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import torch
+from torch import Tensor
+from torch.serialization import add_safe_globals
+
+from ntm.torch_names import register_named_tuple
+
+Named = TypeVar("Named", bound=NamedTuple)
+Chosen = slice | Tensor | Sequence[int] | Sequence[bool]
+Flags = Tensor | Sequence[bool]
+
+
+def mapped(change: Callable[[Tensor], Tensor], state: Named) -> Named:
+    """Apply a function to every part."""
+    return type(state)._make(map(change, state))
+
+
+def item(state: Named, index: int | Chosen) -> Any:
+    """Return a part for an integer, and these sequences of the batch for anything else."""
+    if _is_integer(index):
+        return tuple.__getitem__(state, index)  # type: ignore[index]
+    first = next(iter(state))
+    if first.dim() < 3:
+        raise IndexError(
+            "The state of one sequence has no batch axis to choose sequences from. Name a part, "
+            f"such as state.{state._fields[0]}, or run a batch."
+        )
+    chosen = index if isinstance(index, slice) else _checked_index(index, len(first))
+    return mapped(lambda part: part[chosen], state)
+
+
+def where(done: Flags, fresh: Named, state: Named, kind: type[Named]) -> Named:
+    """Take the sequences that are done from `fresh`, and all others from `state`."""
+    for name, given in (("fresh", fresh), ("state", state)):
+        if not isinstance(given, kind):
+            raise TypeError(f"{name} must be a {kind.__name__}, got {type(given).__name__}.")
+    for name, new, old in zip(kind._fields, fresh, state, strict=True):
+        _require_alike(name, new, old)
+    first = next(iter(state))
+    flags = _checked_flags(done, len(first)).to(first.device).view(-1, 1, 1)
+    parts = zip(fresh, state, strict=True)
+    return kind._make(torch.where(flags, new, old) for new, old in parts)
+
+
+def described(values: NamedTuple) -> str:
+    """Return named tensors in one line: the shapes instead of thousands of numbers."""
+    named = values._asdict()
+    shapes = {n: tuple(v.shape) if isinstance(v, Tensor) else v for n, v in named.items()}
+    kinds = {f"{v.dtype} on {v.device}" for v in values if isinstance(v, Tensor)}
+    listed = [f"{name}={shape}" for name, shape in shapes.items()]
+    return f"{type(values).__name__}({', '.join([*listed, *sorted(kinds)])})"
+
+
+def make_storable(kind: type[NamedTuple]) -> None:
+    """Let exported programs and `torch.load(weights_only=True)` hold this kind of tensors."""
+    register_named_tuple(kind, serialized_type_name=f"ntm.{kind.__name__}")
+    add_safe_globals([kind])
+
+
+def _is_integer(index: Any) -> bool:
+    if isinstance(index, int | slice | list):
+        return isinstance(index, int)
+    return hasattr(index, "__index__") and getattr(index, "ndim", 0) == 0
+
+
+def _checked_index(chosen: Any, batch_size: int) -> Tensor:
+    """Return a mask of the batch, (batch,) bool, or the numbers of sequences, in one axis."""
+    index = _as_tensor(chosen)
+    if index is None or index.dim() != 1 or not _may_index(index):
+        raise IndexError(
+            f"Sequences of a state are chosen by a slice, a mask (batch,) or their numbers, and a "
+            f"part by an integer or its name; got {_told(chosen, index)}."
+        )
+    if index.dtype == torch.bool and len(index) != batch_size:
+        raise IndexError(f"A mask of this state must be ({batch_size},), got ({len(index)},).")
+    return index if index.dtype == torch.bool else index.long()
+
+
+def _checked_flags(done: Any, batch_size: int) -> Tensor:
+    flags = _as_tensor(done)
+    if flags is None or flags.shape != (batch_size,) or flags.dtype != torch.bool:
+        raise ValueError(
+            f"done must be true or false for each sequence, ({batch_size},) bool; got "
+            f"{_told(done, flags)}."
+        )
+    return flags
+
+
+def _require_alike(name: str, new: Tensor, old: Tensor) -> None:
+    if new.dim() != 3 or new.shape != old.shape:
+        raise ValueError(
+            f"fresh.{name} and state.{name} must have the same shape with the batch first, got "
+            f"{tuple(new.shape)} and {tuple(old.shape)}."
+        )
+    if new.dtype != old.dtype or new.device != old.device:
+        raise ValueError(
+            f"fresh.{name} and state.{name} must have one dtype and device, got {new.dtype} on "
+            f"{new.device} and {old.dtype} on {old.device}. Convert one with state.to(...)."
+        )
+
+
+def _as_tensor(values: Any) -> Tensor | None:
+    """Return a list or an array as a tensor; None for anything else."""
+    if isinstance(values, Tensor):
+        return values
+    if isinstance(values, list) and not values:
+        return torch.empty(0, dtype=torch.int64)
+    if not (isinstance(values, list | range) or hasattr(values, "__array__")):
+        return None
+    try:
+        return torch.as_tensor(values)
+    except (TypeError, ValueError, RuntimeError):
+        return None
+
+
+def _may_index(index: Tensor) -> bool:
+    """Whether it is a mask or has signed integers; torch takes uint8 for a mask."""
+    return index.dtype == torch.bool or (
+        not index.is_floating_point() and not index.is_complex() and index.dtype.is_signed
+    )
+
+
+def _told(given: object, tensor: Tensor | None) -> str:
+    if tensor is None:
+        return repr(given)
+    return f"{tensor.dtype} of the shape {tuple(tensor.shape)}"
