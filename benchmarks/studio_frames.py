@@ -3,7 +3,7 @@
     python benchmarks/studio_frames.py [--length 120] [--speed 64] [--json]
 
 It draws the trace of the paper's copy network (untrained: the viewer draws as much either way) in
-chromium, without a screen, and prints
+a browser (browser.py), without a screen, and prints
 
     document      the size of the trace document
     render        from the document's text to the drawn page: parsing, decoding, drawing, layout
@@ -17,14 +17,14 @@ On a busy machine all but the work gets worse: look at the load that is printed,
 import argparse
 import json
 import os
-import shutil
 import statistics
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import torch
-from playwright.sync_api import Page, sync_playwright
+from browser import open_browser
+from playwright.sync_api import Page
 
 from ntm.runs import block_generator, build_model
 from ntm.studio.sharing import show
@@ -78,18 +78,14 @@ def main() -> None:
 
 def measured(length: int, speed: int) -> dict[str, float]:
     html = page_of(length)
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as folder, open_browser() as browser:
         file = Path(folder, "trace.html")
         file.write_text(html, encoding="utf-8")
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
         # The page's policy knows the hash of its script, which is another one now.
         page = browser.new_page(viewport={"width": 1280, "height": 900}, bypass_csp=True)
         page.goto(file.as_uri())
         page.locator(".transport").wait_for()
         results = {"document, MB": len(html) / 1e6, **rendered(page), **played(page, speed)}
-        browser.close()
     return results | {"load of the machine": os.getloadavg()[0]}
 
 

@@ -1,12 +1,11 @@
 """Make the screenshots of docs/studio.md and docs/site.md: `make screenshots`.
 
 It trains four copy networks, which takes a minute or two, opens the studio on them and photographs
-its views in chromium. `--runs DIR` takes the runs of a folder instead, copy-ntm-ff-1 among them.
+its views in a browser. `--runs DIR` takes the runs of a folder instead, copy-ntm-ff-1 among them.
 """
 
 import argparse
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,7 +16,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from benchmarks.browser import open_browser
+from playwright.sync_api import Browser, Page
 
 IMAGES = Path(__file__).parent / "images"
 TRAINED = (("ntm-ff", 1), ("ntm-ff", 2), ("ntm-lstm", 1), ("ntm-lstm", 2))
@@ -29,18 +29,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=Path, help="photograph these runs instead of training some")
     runs = parser.parse_args().runs
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as folder, open_browser() as browser:
         if runs is None:
             runs = Path(folder)
             train(runs)
-        chromium = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
         with studio(runs) as address:
-            photograph(chromium, address)
+            photograph(browser, address)
         with site() as address:
-            photograph_training(chromium, address)
-        chromium.close()
+            photograph_training(browser, address)
 
 
 def train(folder: Path) -> None:

@@ -48,7 +48,7 @@ TESTS = {
         for name in ("memory", "addressing", "heads", "controllers")
     },
     "cell": ["tests/test_cell.py", _EXPORT, *_OF_FORMS],
-    "states": ["tests/test_states.py", "tests/test_forms.py"],
+    "states": ["tests/test_states.py", "tests/test_cell.py", _EXPORT, *_OF_FORMS],
     "start": ["tests/test_start.py", "tests/test_layer.py"],
     "layer": [*_OF_FORMS, "tests/test_start.py", "tests/test_trace.py"],
     **{

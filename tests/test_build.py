@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -44,3 +45,18 @@ def test_without_a_working_compiler_the_reason_is_installed(
     assert re.match(f"built without the native engine: .*{reason}", said)
     assert said.count("\n") == 1
     assert installed == set()
+
+
+def test_a_wheel_is_built_without_writing_to_the_source(tmp_path: Path) -> None:
+    source, wheels = tmp_path / "source", tmp_path / "wheels"
+    ignored = shutil.ignore_patterns("__pycache__", "_native_*", "_build.txt", "pretrained")
+    shutil.copytree(PROJECT / "src", source / "src", ignore=ignored)
+    for name in ("CMakeLists.txt", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(PROJECT / name, source)
+    before = set(source.rglob("*"))
+    hook = f"from scikit_build_core.build import build_wheel; build_wheel({str(wheels)!r})"
+    path = os.pathsep.join([str(PROGRAMS), os.environ["PATH"]])
+    environment = {**os.environ, "NTM_PURE": "1", "PATH": path}
+    subprocess.run([sys.executable, "-c", hook], cwd=source, env=environment, check=True)
+    assert list(wheels.glob("*.whl"))
+    assert set(source.rglob("*")) == before

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from ntm import NTM, State
+from ntm import NTM, State, Weightings
 from ntm.addressing import cosine_similarity, focus_by_content
 
 from . import slow_reference as slow
@@ -127,3 +127,13 @@ def test_a_saved_state_is_loaded_without_unpickling_code() -> None:
     again = torch.load(file, weights_only=True)
     assert type(again) is State
     assert all(map(torch.equal, again, state))
+
+
+def test_saved_weightings_are_loaded_without_unpickling_code() -> None:
+    *_, weightings = make_net("defaults")(randn(5, BATCH, 3), return_weightings=True)
+    file = io.BytesIO()
+    torch.save(Weightings(*(part.detach() for part in weightings)), file)
+    file.seek(0)
+    again = torch.load(file, weights_only=True)
+    assert type(again) is Weightings
+    assert all(map(torch.equal, again, weightings))

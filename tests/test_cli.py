@@ -148,12 +148,14 @@ def test_a_run_that_diverges_fails_with_a_sentence(tmp_path: Path) -> None:
     assert re.fullmatch(r"ntm: Training stopped at sequence \d+: .*\n", done.stderr)
 
 
-def test_on_a_terminal_there_is_a_bar_and_a_picture(tmp_path: Path) -> None:
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_on_a_terminal_there_is_a_bar_and_a_picture(tmp_path: Path, encoding: str) -> None:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "ntm", "train", "copy", "--model", "lstm"]
     command += ["--sequences", "600", "--run", str(tmp_path / "run"), *small_options()]
     command += ["--batch-size", "1", "--set", "training.picture_seconds=0.01"]
-    process = subprocess.Popen(command, stdout=theirs, stderr=theirs)
+    environment = os.environ | {"PYTHONIOENCODING": encoding}
+    process = subprocess.Popen(command, stdout=theirs, stderr=theirs, env=environment)
     os.close(theirs)
     shown = b""
     while True:
@@ -163,7 +165,7 @@ def test_on_a_terminal_there_is_a_bar_and_a_picture(tmp_path: Path) -> None:
             break
     os.close(ours)
     assert process.wait() == 0
-    text = shown.decode()
+    text = shown.decode(encoding)
     assert "100%" in text
     assert "sequences/s" in text
     assert "target" in text

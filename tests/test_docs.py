@@ -85,8 +85,7 @@ def test_the_tree_in_the_readme_is_that_of_the_package() -> None:
     listed = [line.split()[0].rstrip("/") for line in tree.splitlines()]
     there = {path.name for path in (ROOT / "src" / "ntm").iterdir()}
     private = {name for name in there if name.startswith("__")} | {"py.typed"}
-    # checks.py is an implementation detail of section 3's files.
-    assert set(listed) == there - private - {"checks.py"}
+    assert set(listed) == there - private
     assert len(set(listed)) == len(listed)
 
 

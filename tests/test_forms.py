@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pack_sequence
 
-from ntm import NTM, LSTMBaseline
+from ntm import NTM, LSTMBaseline, Weightings
 
 from .slow_reference import SIZES, make_net, randn
 
 INPUTS, OUTPUTS, STEPS, BATCH = SIZES["input_size"], SIZES["output_size"], 5, 3
 NETWORKS = ("reference", "native", "lstm")
+every_engine = pytest.mark.parametrize("engine", ["reference", "native"])
 every_network = pytest.mark.parametrize("name", NETWORKS)
 
 
@@ -96,6 +97,31 @@ def test_lengths_belong_to_a_padded_batch_alone(name: str) -> None:
 def test_a_trace_of_one_sequence_is_that_of_a_batch_of_one() -> None:
     net, x = network("native"), randn(STEPS, INPUTS)
     assert (net.trace(x).read_weightings == net.trace(x[:, None]).read_weightings).all()
+
+
+def weightings_of(net: NTM, *arguments: object, **options: object) -> Weightings:
+    return net(*arguments, return_weightings=True, **options)[2]
+
+
+@every_engine
+@pytest.mark.parametrize("batch_first", [False, True])
+def test_weightings_have_the_form_of_x(engine: str, batch_first: bool) -> None:
+    net, x = network(engine, batch_first=batch_first), randn(STEPS, BATCH, INPUTS)
+    expected = weightings_of(network(engine), x)
+    found = weightings_of(net, x.transpose(0, int(batch_first)))
+    assert_equal([part.transpose(0, int(batch_first)) for part in found], list(expected))
+    alone, batch_of_one = weightings_of(net, x[:, 1]), weightings_of(network(engine), x[:, 1:2])
+    assert_equal(list(alone), [part[:, 0] for part in batch_of_one])
+
+
+@every_engine
+@pytest.mark.parametrize("batch_first", [False, True])
+def test_weightings_of_packed_sequences_are_padded(engine: str, batch_first: bool) -> None:
+    net, x, lengths = network(engine), randn(STEPS, BATCH, INPUTS), torch.tensor([2, 5, 3])
+    packed = pack_padded_sequence(x, lengths, enforce_sorted=False)
+    expected = weightings_of(net, x, lengths=lengths)
+    net.batch_first = batch_first
+    assert_equal(list(weightings_of(net, packed)), list(expected))
 
 
 # Packed sequences

@@ -1,6 +1,7 @@
 import copy
 import dataclasses
 import inspect
+import itertools
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ from torch.autograd import gradcheck
 from torch.func import functional_call
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from ntm import NTM, LSTMBaseline, NTMConfig, State
+from ntm import NTM, LSTMBaseline, NTMConfig, State, Weightings
 from ntm import engine as engines
 from ntm.config import Initialisation
 
@@ -49,6 +50,11 @@ def loss_of(logits: Tensor, state: State) -> Tensor:
     """A number to which every output and every part of the final state contributes."""
     parts = [tensor for tensor in (logits, *state) if tensor.numel()]
     return sum((part * randn(*part.shape).to(part.dtype)).sum() for part in parts)
+
+
+def attention_of(weightings: Weightings) -> Tensor:
+    """A number to which every weighting contributes."""
+    return sum((part * randn(*part.shape).to(part.dtype)).sum() for part in weightings)
 
 
 def gradients(net: NTM, loss: Tensor) -> dict[str, Tensor]:
@@ -107,8 +113,8 @@ def test_gradients_of_input_and_parameters(option: str, engine: str) -> None:
 
     def run(x: Tensor, *values: Tensor) -> list[Tensor]:
         named = dict(zip(parameters, values, strict=True))
-        logits, state = functional_call(net, named, (x,))
-        return [tensor for tensor in (logits, *state) if tensor.numel()]
+        logits, state, found = functional_call(net, named, (x,), {"return_weightings": True})
+        return [tensor for tensor in (logits, *state, *found) if tensor.numel()]
 
     assert gradcheck(run, (x, *parameters.values()), fast_mode=True)
 
@@ -168,14 +174,18 @@ def test_batch_first_swaps_the_first_two_axes_of_input_and_output(engine: str) -
 def test_streaming_in_chunks_equals_one_call(option: str, engine: str) -> None:
     net = make_net(option, engine)
     x = randn(7, BATCH, INPUTS)
-    whole = net(x)
+    logits, final, weightings = net(x, return_weightings=True)
     state, parts = None, []
     for chunk in x.split([1, 4, 2]):
-        logits, state = net(chunk, state)
-        parts.append(logits)
-    streamed = (torch.cat(parts), state)
-    assert_same(streamed, whole)
-    assert_same_gradients(gradients(net, loss_of(*streamed)), gradients(net, loss_of(*whole)))
+        *outputs, found = net(chunk, state, return_weightings=True)
+        state = outputs[1]
+        parts.append((outputs[0], *found))
+    streamed, *found = (torch.cat(each) for each in zip(*parts, strict=True))
+    assert_same((streamed, state), (logits, final))
+    torch.testing.assert_close(found, list(weightings))
+    ours = loss_of(streamed, state) + attention_of(Weightings(*found))
+    theirs = loss_of(logits, final) + attention_of(weightings)
+    assert_same_gradients(gradients(net, ours), gradients(net, theirs))
 
 
 @every_engine
@@ -233,6 +243,83 @@ def test_padding_changes_nothing(engine: str, option: str, lengths: list[int]) -
             strict=True,
         ):
             torch.testing.assert_close(ours, theirs)
+
+
+# Weightings
+
+
+@every_engine
+@every_option
+def test_the_weightings_are_the_traces(option: str, engine: str) -> None:
+    net, lengths = make_net(option, engine), [5, 0, 3]
+    x, start = randn(STEPS, BATCH, INPUTS), random_state(net, BATCH)
+    logits, final, weightings = net(x, start, lengths, return_weightings=True)
+    assert_same((logits, final), net(x, start, lengths), rtol=0, atol=0)
+    assert isinstance(weightings, Weightings)
+    trace = net.trace(x, start, lengths)
+    for found, kind in zip(weightings, ("read", "write"), strict=True):
+        heads = getattr(net.config, f"{kind}_heads")
+        assert found.shape == (STEPS, BATCH, heads, N)
+        assert found.requires_grad
+        assert (found.detach().numpy() == getattr(trace, f"{kind}_weightings")).all()
+        running = torch.arange(STEPS).unsqueeze(1) < torch.tensor(lengths)
+        expected = running.to(found.dtype).unsqueeze(2).expand(-1, -1, heads)
+        torch.testing.assert_close(found.sum(3), expected)
+
+
+@every_engine
+def test_the_last_weightings_are_the_final_states(engine: str) -> None:
+    net = make_net("more-read-heads", engine)
+    _, final, weightings = net(randn(STEPS, BATCH, INPUTS), return_weightings=True)
+    assert torch.equal(weightings.read[-1], final.read_weightings)
+    assert torch.equal(weightings.write[-1], final.write_weightings)
+
+
+@every_engine
+@pytest.mark.parametrize("kind", Weightings._fields)
+def test_weightings_beyond_a_length_carry_no_gradient(kind: str, engine: str) -> None:
+    net, lengths = make_net("lstm", engine), [4, 0, 2]
+    x = randn(STEPS, BATCH, INPUTS).requires_grad_()
+    _, _, weightings = net(x, lengths=lengths, return_weightings=True)
+    beyond = torch.arange(STEPS).unsqueeze(1) >= torch.tensor(lengths)
+    loss = (getattr(weightings, kind)[beyond] * randn(9, 1, N)).sum()
+    leaves = [x, *net.cell.parameters()]
+    gradients = torch.autograd.grad(loss, leaves, allow_unused=True, materialize_grads=True)
+    assert not any(gradient.any() for gradient in gradients)
+
+
+@every_engine
+@pytest.mark.parametrize("kind", Weightings._fields)
+def test_a_loss_of_one_kind_of_weightings_alone_reaches_the_heads(kind: str, engine: str) -> None:
+    net = make_net("lstm", engine)
+    x = randn(STEPS, BATCH, INPUTS).requires_grad_()
+    _, _, weightings = net(x, return_weightings=True)
+    getattr(weightings, kind).square().sum().backward()
+    assert x.grad[:-1].abs().amin() > 0
+    assert net.cell.heads.linear.weight.grad.any()
+
+
+@every_engine
+@pytest.mark.parametrize("controller", ["feedforward", "lstm"])
+def test_an_entropy_regulariser_sharpens_the_read_weightings(controller: str, engine: str) -> None:
+    torch.manual_seed(1)
+    net = NTM(3, 2, controller=controller, controller_size=9, memory_locations=11, engine=engine)
+    optimiser, x, entropies = torch.optim.Adam(net.parameters(), lr=0.01), torch.rand(4, 2, 3), []
+    for _ in range(5):
+        read = net(x, return_weightings=True)[2].read
+        entropies.append(torch.special.entr(read).sum(-1).mean())
+        optimiser.zero_grad()
+        entropies[-1].backward()
+        optimiser.step()
+    assert all(after < before for before, after in itertools.pairwise(entropies))
+
+
+@every_engine
+def test_an_empty_batch_has_empty_weightings(engine: str) -> None:
+    net = make_net("more-write-heads", engine)
+    _, _, weightings = net(randn(STEPS, 0, INPUTS), return_weightings=True)
+    heads = (net.config.read_heads, net.config.write_heads)
+    assert [part.shape for part in weightings] == [(STEPS, 0, count, N) for count in heads]
 
 
 @every_engine

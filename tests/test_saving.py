@@ -178,7 +178,7 @@ ODD_TEXTS = {
     "deep": "[" * 100_000,
     "bytes": "\udcff",
     "NaN": '{"format": NaN}',
-    "another format": '{"format": "ntm-network-2"}',
+    "another format": '{"format": "ntm-network-3"}',
     "no format": '{"config": {}}',
     "format of an odd type": '{"format": ["ntm-network-1"]}',
 }

@@ -182,8 +182,12 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_other_choices_are_refused_in_a_sentence(name: str) -> None:
     _, state = ran(network("baseline"))
-    with pytest.raises(IndexError, match=r"^Sequences of a state are chosen by .*; got .*\.$"):
+    with pytest.raises(
+        IndexError, match=r"^Sequences of a state are chosen by .*; got .*\.$"
+    ) as told:
         state[WRONG[name]]
+    got = str(told.value).rpartition("; got ")[2]
+    assert got.startswith("torch.") or got == f"{WRONG[name]!r}."
 
 
 def test_a_choice_beyond_the_batch_is_refused() -> None:

@@ -1,20 +1,24 @@
-"""docs/torch.md, row by row: every entry of its table is tried, and every check has its row.
+"""docs/torch.md, row by row: every entry of its tables is tried, and every check has its row.
 
-A new row is one line of the page and one function with `@feature(its name)` in a file of
-tests/torch_features, which receives the engine and asserts that the numbers are right.
+A new feature is one line of the page and one function with `@feature(its name)` in a file of
+tests/torch_features, which receives the engine and asserts that the numbers are right. A new
+library is one line, one file of tests/ecosystem and one version in pyproject.toml.
 """
 
 import re
+import tomllib
 import warnings
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from tests.torch_features import calls, networks, programs, transforms
+from tests.torch_features import calls, networks, programs, sharding, transforms
 from tests.torch_features.feature import CHECKS
 
 PAGE = Path(__file__).parents[1] / "docs" / "torch.md"
-FILES = (calls, networks, programs, transforms)
+PROJECT = Path(__file__).parents[1] / "pyproject.toml"
+ECOSYSTEM = Path(__file__).parent / "ecosystem"
+FILES = (calls, networks, programs, sharding, transforms)
 REFUSALS = (RuntimeError, TypeError, ValueError)
 
 pytestmark = pytest.mark.filterwarnings(
@@ -32,10 +36,24 @@ class Row(NamedTuple):
     reference: str
 
 
+class Library(NamedTuple):
+    name: str
+    native: str
+    reference: str
+    version: str
+    test: str
+
+
+def cells(page: str, head: str) -> list[list[str]]:
+    """The cells, by row, of all tables whose first column has this head."""
+    tables = re.findall(r"^\| (.+?) \|.*\n\|[-|]+\|\n((?:\| .*\n)+)", page, re.MULTILINE)
+    lines = [line for first, body in tables if first == head for line in body.splitlines()]
+    return [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in lines]
+
+
 def rows(page: str) -> list[Row]:
-    """The rows of the page's tables: feature, native, reference, remarks."""
-    cells = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| ")]
-    return [Row(*(cell.strip() for cell in row[:3])) for row in cells if row[0] != "feature"]
+    """The rows of the page's tables of features: feature, native, reference, remarks."""
+    return [Row(*row[:3]) for row in cells(page, "feature")]
 
 
 ROWS = rows(PAGE.read_text())
@@ -62,6 +80,19 @@ def test_every_row_has_a_check_and_every_check_a_row() -> None:
     assert set(names) == set(CHECKS)
     assert {entry for _, _, entry in ENTRIES} <= {"works", "falls back", "refused"}
     assert {row.reference for row in ROWS} <= {"works", "refused"}  # it has nothing to fall back on
+
+
+def test_every_library_has_a_file_of_tests_and_a_version() -> None:
+    libraries = [Library(*row[:5]) for row in cells(PAGE.read_text(), "library")]
+    files = {f"tests/ecosystem/{file.name}" for file in ECOSYSTEM.glob("with_*.py")}
+    assert [row.test.strip("`") for row in libraries] == sorted(files)
+    extras = tomllib.loads(PROJECT.read_text())["project"]["optional-dependencies"]
+    pins = [requirement.split("==") for requirement in extras["ecosystem"] if "==" in requirement]
+    assert [[row.name, row.version] for row in libraries] == pins
+    for row in libraries:
+        tests = (PAGE.parents[1] / row.test.strip("`")).read_text()
+        falls_back = "def test_engine_auto_says_that_it_falls_back" in tests
+        assert (row.native, row.reference) == ("falls back" if falls_back else "works", "works")
 
 
 @pytest.mark.parametrize(("name", "engine", "entry"), ENTRIES)

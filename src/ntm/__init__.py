@@ -11,19 +11,28 @@ from typing import TYPE_CHECKING
 from ntm.common.lazy import lazily
 
 if TYPE_CHECKING:
-    from ntm.cell import State
+    from ntm.cell import State, Weightings
     from ntm.config import NTMConfig
     from ntm.layer import NTM
     from ntm.models.lstm import LSTMBaseline, LSTMConfig
     from ntm.trace import Trace
 
-__all__ = ["NTM", "LSTMBaseline", "LSTMConfig", "NTMConfig", "State", "Trace", "__version__"]
+__all__ = [
+    "NTM",
+    "LSTMBaseline",
+    "LSTMConfig",
+    "NTMConfig",
+    "State",
+    "Trace",
+    "Weightings",
+    "__version__",
+]
 __version__ = "1.0.0"
 
 _NAMES = {
     "ntm.layer": ("NTM",),
     "ntm.config": ("NTMConfig",),
-    "ntm.cell": ("State",),
+    "ntm.cell": ("State", "Weightings"),
     "ntm.trace": ("Trace",),
     "ntm.models.lstm": ("LSTMBaseline", "LSTMConfig"),
 }

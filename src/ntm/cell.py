@@ -75,6 +75,19 @@ class State(NamedTuple):
 states.make_storable(State)
 
 
+class Weightings(NamedTuple):
+    """Weightings of all heads at every step of a call. Steps beyond a length are zero."""
+
+    read: Tensor  # (time, batch, read heads, N)
+    write: Tensor  # (time, batch, write heads, N)
+
+    def __repr__(self) -> str:
+        return states.described(self)
+
+
+states.make_storable(Weightings)
+
+
 class Step(NamedTuple):
     """Everything that happened in one step; a trace is these, stacked over time."""
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ntm.commands import COMMANDS
 from ntm.commands.base import WrongCallError
+from ntm.commands.output import make_writable
 from ntm.commands.parser import WRONG_CALL, complain, make_parser
 from ntm.common.text import first_line, unknown
 
@@ -15,6 +16,8 @@ FAILED, INTERRUPTED = 1, 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code: 0 done, 1 a failed job, 2 a wrong call."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    make_writable(sys.stdout)
+    make_writable(sys.stderr)
     try:
         if arguments and arguments[0] not in COMMANDS and not arguments[0].startswith("-"):
             raise WrongCallError(unknown("command", arguments[0], COMMANDS))

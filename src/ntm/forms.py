@@ -55,6 +55,15 @@ def as_given(x: Sequences, logits: Tensor, state: Any, batch_first: bool) -> tup
     return (logits.transpose(0, 1) if batch_first else logits), state
 
 
+def weightings_as_given(x: Sequences, weightings: Tensor, batch_first: bool) -> Tensor:
+    """Weightings (time, batch, heads, N) in the form of x; for a PackedSequence as they are."""
+    if isinstance(x, PackedSequence):
+        return weightings
+    if is_unbatched(x):
+        return weightings.squeeze(1)
+    return weightings.transpose(0, 1) if batch_first else weightings
+
+
 def _packed_like(x: PackedSequence, logits: Tensor) -> PackedSequence:
     ordered = logits if x.sorted_indices is None else logits[:, x.sorted_indices]
     active = torch.arange(ordered.shape[1]) < x.batch_sizes.unsqueeze(1)

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self, overload
+from typing import Any, Literal, Self, overload
 
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from ntm import checks, engine, forms
-from ntm.cell import Cell, State
+from ntm import checks, engine, forms, rebuilding
+from ntm.cell import Cell, State, Weightings
 from ntm.config import ControllerKind, Initialisation, NTMConfig, ShiftMode, StartMemory
 from ntm.controllers import LSTMController
 from ntm.engine import EngineName, recognition
@@ -27,6 +27,7 @@ class NTM(nn.Module):
         logits, state = net(x)                    # x: (time, batch, input_size)
         logits, state = net(x, state)             # goes on where it stopped
         logits, state = net(x, lengths=lengths)   # mixed lengths, (batch,) integers
+        logits, state, weightings = net(x, return_weightings=True)  # where the heads looked
 
     The outputs are logits: train with `binary_cross_entropy_with_logits`. `heads=k` means k read
     and k write heads; `read_heads` and `write_heads` set them apart. The other arguments are the
@@ -87,29 +88,54 @@ class NTM(nn.Module):
         batch_first: bool = False,
         engine: EngineName = "auto",
     ) -> Self:
-        """The network that a config describes, freshly initialised."""
-        return cls(**vars(config), **vars(initialisation), batch_first=batch_first, engine=engine)
+        """The network that a config describes, freshly initialised.
 
-    @staticmethod
+        A subclass is called with the same arguments by name; if its `__init__` takes others, it
+        needs a `from_config` of its own.
+        """
+        others = {"batch_first": batch_first, "engine": engine}
+        return rebuilding.build(cls, config, initialisation, **others)
+
+    @classmethod
     def from_pretrained(
-        name: str | Path, *, batch_first: bool | None = None, engine: EngineName = "auto"
-    ) -> "NTM":
+        cls,
+        name: str | Path,
+        *,
+        batch_first: bool | None = None,
+        engine: EngineName = "auto",
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> Self:
         """A trained network: a packaged one, such as "copy-ff", or a folder of `save_pretrained`.
 
         `ntm.pretrained.names()` lists the packaged ones; `ntm.pretrained.facts(name)` has the task
-        and the cost. `batch_first` is as saved, False for a packaged one, unless it is given.
+        and the cost.
+
+        batch_first: as saved unless it is given; False for a packaged network.
+        device: the CPU unless it is given, whatever torch's default device is.
+        dtype: the dtype of the file unless it is given, whatever torch's default dtype is.
+
+        A subclass loads what it saved, and the networks of its base classes. All parameters are as
+        trainable as in a new network.
         """
         from ntm import pretrained, saving
 
+        chosen: dict[str, Any] = {"engine": engine, "device": device, "dtype": dtype}
         if pretrained.is_packaged(name):
-            return pretrained.load(str(name), batch_first=bool(batch_first), engine=engine)
-        return saving.load(name, batch_first=batch_first, engine=engine)
+            chosen["batch_first"] = bool(batch_first)
+            return pretrained.load_as(cls, str(name), **chosen)
+        return saving.load(cls, name, batch_first=batch_first, **chosen)
 
-    def save_pretrained(self, folder: str | Path) -> None:
-        """Write the weights (safetensors), the config, `batch_first` and `backward_clip` (JSON)."""
+    def save_pretrained(self, folder: str | Path, *, task: Any = None) -> None:
+        """Write the weights (safetensors), the config, `batch_first` and `backward_clip` (JSON).
+
+        What would not come back is refused: replaced modules, hooks, values that the config lacks.
+
+        task: an `ntm.tasks.Task`, recorded for the commands; without it they take --task.
+        """
         from ntm import saving
 
-        saving.save(self, folder)
+        saving.save(self, folder, task)
 
     @property
     def backward_clip(self) -> float | None:
@@ -163,10 +189,29 @@ class NTM(nn.Module):
         self, x: PackedSequence, state: State | None = None
     ) -> tuple[PackedSequence, State]: ...
 
+    @overload
+    def forward(
+        self,
+        x: Tensor,
+        state: State | None = None,
+        lengths: Lengths = None,
+        *,
+        return_weightings: Literal[True],
+    ) -> tuple[Tensor, State, Weightings]: ...
+
+    @overload
+    def forward(
+        self, x: PackedSequence, state: State | None = None, *, return_weightings: Literal[True]
+    ) -> tuple[PackedSequence, State, Weightings]: ...
+
     @forms.in_own_precision
     def forward(
-        self, x: Sequences, state: State | None = None, lengths: Lengths = None
-    ) -> tuple[Sequences, State]:
+        self,
+        x: Sequences,
+        state: State | None = None,
+        lengths: Lengths = None,
+        return_weightings: bool = False,
+    ) -> tuple[Sequences, State] | tuple[Sequences, State, Weightings]:
         """Run the sequences of a batch.
 
         x: (time, batch, input_size), or (batch, time, input_size) with `batch_first`. Also one
@@ -174,13 +219,24 @@ class NTM(nn.Module):
         state: where to go on from; None starts afresh from the learned start.
         lengths: steps of each sequence. What lies beyond changes no output, gradient or final
             state; the outputs there are zero.
+        return_weightings: whether to return the weightings of all heads at every step, too
+            (False). A loss may depend on them: they have gradients.
 
         Returns the logits, shaped like x with output_size channels, and the state after each
-        sequence's last step. They have the parameters' dtype, under autocast too.
+        sequence's last step. They have the parameters' dtype, under autocast too. With
+        `return_weightings` a third value follows, `Weightings(read, write)`, each (time, batch,
+        heads, N); (batch, time, heads, N) with `batch_first`; (time, heads, N) for one sequence.
+        For a PackedSequence they are padded, time first, in the order of the state.
         """
         seen, start, lengths = self._prepared(x, state, lengths)
-        logits, final, _ = engine.run(self, engine.Request(seen, start, lengths))
-        return forms.as_given(x, logits, State(*final), self.batch_first)
+        request = engine.Request(seen, start, lengths, weightings=return_weightings)
+        logits, final, found = engine.run(self, request)
+        given = forms.as_given(x, logits, State(*final), self.batch_first)
+        if not return_weightings:
+            return given
+        ordered = (found["read_weightings"], found["write_weightings"])
+        each = (forms.weightings_as_given(x, part, self.batch_first) for part in ordered)
+        return *given, Weightings(*each)
 
     @torch.no_grad()
     @forms.in_own_precision
@@ -206,11 +262,12 @@ class NTM(nn.Module):
         return Trace(self.config.shifts, **arrays)
 
     @torch.no_grad()
-    def resized(self, memory_locations: int) -> "NTM":
+    def resized(self, memory_locations: int) -> Self:
         """A copy of this network with more memory locations; `StartState.extended` has the rule.
 
         No other weight depends on the number of locations, so a machine that learned its task with
-        128 locations performs it with a thousand.
+        128 locations performs it with a thousand. The copy has the class, the hooks, the further
+        parameters and the flags of this network.
         """
         checks.require_positive("memory_locations", memory_locations)
         if memory_locations < self.config.memory_locations:
@@ -219,16 +276,16 @@ class NTM(nn.Module):
                 f"network has; got {memory_locations}. A memory can grow, not shrink."
             )
         config = replace(self.config, memory_locations=memory_locations)
-        with torch.random.fork_rng(devices=[]):  # the values drawn here are replaced at once
-            larger = NTM.from_config(
-                config, self.initialisation, batch_first=self.batch_first, engine=self.engine
-            )
-            larger.backward_clip = self.backward_clip
-            larger.start = self.start.extended(config)
-        larger.to(self.start.memory).train(self.training)
-        larger.cell.load_state_dict(self.cell.state_dict())
-        for old, new in zip(self.parameters(), larger.parameters(), strict=True):
-            new.requires_grad_(old.requires_grad)
+        own = ("cell.", "start.")
+        rebuilding.require_independent(self, own, type(self).from_config, self.config, config)
+        larger = rebuilding.copied(self)
+        larger.start = self.start.extended(config)
+        larger.config = config
+        for module in larger.cell.modules():
+            own_config = getattr(module, "config", None)
+            if isinstance(own_config, NTMConfig):
+                grown = replace(own_config, memory_locations=memory_locations)
+                setattr(module, "config", grown)  # noqa: B010  # not a tensor, as mypy thinks
         return larger
 
     def extra_repr(self) -> str:

@@ -1,87 +1,252 @@
-"""A network in a folder: what `NTM.save_pretrained` writes and `NTM.from_pretrained` reads.
+"""A network in a folder: what `save_pretrained` writes and `from_pretrained` reads.
 
     config.json         {"format": "ntm-network-1", "config": {...}, "initialisation": {...}, ...}
     model.safetensors   the weights
 
-A folder may come from an untrusted source. No code in it is run; see also `ntm.runs.weights`.
+Format 2 also says which network it is, NTM or LSTMBaseline, of which subclass, and for which task,
+if any is known. An NTM without such facts is written in format 1, which earlier versions read.
+
+A folder may come from an untrusted source. No code in it is run; see also `ntm.runs.weights`. The
+class is a name to compare with, and a task is looked up among those that are known.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import MISSING, asdict, fields
+from dataclasses import MISSING, asdict, dataclass, fields
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from safetensors import torch as safetensors
-from torch import Tensor
+from torch import Tensor, nn
 
 from ntm import checks
 from ntm.common.fields import check_value
 from ntm.common.files import parse_json, write_atomically
+from ntm.common.text import first_line, unknown
 from ntm.config import Initialisation, NTMConfig
 from ntm.engine import EngineName
 from ntm.layer import NTM
-from ntm.runs.weights import read_weights, require_fitting, shapes_of
+from ntm.models.lstm import LSTMBaseline, LSTMConfig, LSTMInitialisation
+from ntm.rebuilding import difference, plain_defaults, unfilled
+from ntm.runs.weights import dtype_of, read_weights, require_fitting, shapes_of
+from ntm.tasks import TASKS, Task, make_task
 
-FORMAT = "ntm-network-1"
+FORMATS = ("ntm-network-1", "ntm-network-2")
 _KEYS = {"format", "config", "initialisation", "batch_first", "backward_clip"}
+_MORE_KEYS = {"network", "class", "task"}
+
+Net = TypeVar("Net", bound=nn.Module)
 
 
-def save(net: NTM, folder: str | Path) -> None:
+class _Kind(NamedTuple):
+    """A network that a folder may hold."""
+
+    network: Any
+    config: type
+    initialisation: type
+
+
+_KINDS = {
+    "NTM": _Kind(NTM, NTMConfig, Initialisation),
+    "LSTMBaseline": _Kind(LSTMBaseline, LSTMConfig, LSTMInitialisation),
+}
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What the config.json of a folder says."""
+
+    folder: Path
+    network: str
+    """NTM or LSTMBaseline."""
+    subclass: str | None
+    """The name of the subclass that was saved, if it was one."""
+    task: dict[str, Any] | None
+    """The task and its settings by name, if they were recorded."""
+    config: Any
+    initialisation: Any
+    batch_first: bool
+    backward_clip: float | None
+
+    @property
+    def kind(self) -> Any:
+        """The package's own class of this network."""
+        return _KINDS[self.network].network
+
+    def require(self, kind: type[nn.Module]) -> None:
+        """Refuse to load the network as another class than it was saved from."""
+        own = [known.__name__ for known in kind.__mro__ if known is not self.kind]
+        if issubclass(kind, self.kind) and (self.subclass is None or self.subclass in own):
+            return
+        saved = self.subclass or self.network
+        raise ValueError(
+            f"{self.folder} is of the class {saved}, not {kind.__name__}; load it with "
+            f"{saved}.from_pretrained."
+        )
+
+
+def is_saved(folder: str | Path) -> bool:
+    """Whether a folder holds a network of `save_pretrained`, and not a run, say."""
+    try:
+        values = parse_json((Path(folder) / "config.json").read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(values, dict) and values.get("format") in FORMATS
+
+
+def save(net: Any, folder: str | Path, task: Task | None = None) -> None:
     """Write a network to a folder, new or not; an older network there is replaced."""
     folder = Path(folder)
     weights = {name: tensor.detach().contiguous() for name, tensor in net.state_dict().items()}
+    described = _described(net, task)
     _require_savable(net, weights)
     _require_own(folder)
     folder.mkdir(parents=True, exist_ok=True)
     # Without config.json it is no network: an interrupted save never pairs old with new.
     (folder / "config.json").unlink(missing_ok=True)
     write_atomically(folder / "model.safetensors", safetensors.save(weights))
-    text = json.dumps(_described(net), indent=2, allow_nan=False)
+    text = json.dumps(described, indent=2, allow_nan=False)
     write_atomically(folder / "config.json", text.encode())
 
 
 def load(
-    folder: str | Path, *, batch_first: bool | None = None, engine: EngineName = "auto"
-) -> NTM:
-    """The network in a folder; `batch_first` is as saved unless it is given."""
-    folder = Path(folder)
-    values = _read_json(folder)
-    saved, clip = values["batch_first"], values["backward_clip"]
-    with _errors_naming(folder / "config.json"):
-        config: NTMConfig = _read_fields(NTMConfig, values["config"])
-        initialisation = _read_fields(Initialisation, values["initialisation"])
-        check_value("batch_first", saved, bool)
-        check_value("backward_clip", clip, float | None, {"above": 0})
-    weights = _read_weights(folder, config)
-    net = _empty(config, initialisation)
-    net.engine, net.backward_clip = engine, clip
-    net.batch_first = saved if batch_first is None else batch_first
-    dtype = weights["start.memory"].dtype
-    net.to(dtype).to_empty(device="cpu").load_state_dict(weights)
+    kind: type[Net],
+    folder: str | Path,
+    *,
+    batch_first: bool | None = None,
+    engine: EngineName = "auto",
+    device: torch.device | str | None = None,
+    dtype: torch.dtype | None = None,
+) -> Net:
+    """The network in a folder; `batch_first` and the dtype are as saved unless they are given."""
+    saved = read(folder)
+    saved.require(kind)
+    weights = weights_for(saved, lambda: kind.from_config(saved.config, saved.initialisation))  # type: ignore[attr-defined]
+    order = saved.batch_first if batch_first is None else batch_first
+    net: Net = filled(kind, saved.config, saved.initialisation, weights, order, engine)
+    if isinstance(net, NTM):
+        net.backward_clip = saved.backward_clip
+    return placed(net, device, dtype)
+
+
+def filled(
+    kind: Any, config: Any, initialisation: Any, weights: Any, batch_first: bool, engine: str
+) -> Any:
+    """A network with these weights, which fit it, on the CPU and in their dtype."""
+    others = {"batch_first": batch_first, "engine": engine}
+    build = partial(kind.from_config, config, initialisation, **others)
+    if any(kind is known.network for known in _KINDS.values()):
+        net = unfilled(build)
+        own = {name: tensor.clone() for name, tensor in weights.items()}  # not the file's memory
+        net.load_state_dict(own, assign=True)
+    else:  # it may have values that no file holds
+        net = _really_built(build).to(dtype_of(weights))
+        net.load_state_dict(weights)
     return net
 
 
-def _described(net: NTM) -> dict[str, Any]:
+def _really_built(build: Callable[[], Any]) -> Any:
+    try:
+        with plain_defaults():
+            return build()
+    except RuntimeError as error:
+        raise ValueError(f"The network cannot be built: {first_line(error)}.") from error
+
+
+def placed(net: Net, device: torch.device | str | None, dtype: torch.dtype | None) -> Net:
+    """The network on a device and in a dtype; None leaves it as it is."""
+    if dtype is not None:
+        checks.require_range(dtype)
+    return net.to(device=device, dtype=dtype)
+
+
+def read(folder: str | Path) -> Saved:
+    """The config.json of a folder; a ValueError or a FileNotFoundError says what is wrong."""
+    folder = Path(folder)
+    values = {"network": "NTM", "class": None, "task": None, **_read_json(folder)}
+    with _errors_naming(folder / "config.json"):
+        check_value("network", values["network"], str, {"choices": lambda: list(_KINDS)})
+        check_value("class", values["class"], str | None)
+        check_value("batch_first", values["batch_first"], bool)
+        check_value("backward_clip", values["backward_clip"], float | None, {"above": 0})
+        if not isinstance(values["task"], dict | None):
+            raise ValueError(f"task must be settings by name or null, got {values['task']!r}.")
+        kind = _KINDS[values["network"]]
+        config = _read_fields(kind.config, values["config"])
+        initialisation = _read_fields(kind.initialisation, values["initialisation"])
+    known = (values["network"], values["class"], values["task"], config, initialisation)
+    return Saved(folder, *known, values["batch_first"], values["backward_clip"])
+
+
+def recorded_task(saved: Saved) -> Task | None:
+    """The task that a folder names, if it names one that is known; no code is imported for it."""
+    if saved.task is None:
+        return None
+    values = {k: tuple(v) if isinstance(v, list) else v for k, v in saved.task.items()}
+    with _errors_naming(saved.folder / "config.json"):
+        name = values.pop("name", None)
+        if name not in list(TASKS):  # a name that ends in .py would be imported
+            raise ValueError(unknown("task", str(name), TASKS))
+        return make_task(name, **values)
+
+
+def _described(net: Any, task: Task | None) -> dict[str, Any]:
     # The engine depends on the machine and is not saved.
-    return {
-        "format": FORMAT,
+    base = next(name for name, kind in _KINDS.items() if isinstance(net, kind.network))
+    subclass = None if type(net) is _KINDS[base].network else type(net).__name__
+    values = {
+        "format": FORMATS[0],
         "config": asdict(net.config),
         "initialisation": asdict(net.initialisation),
         "batch_first": bool(net.batch_first),
-        "backward_clip": net.backward_clip,
+        "backward_clip": getattr(net, "backward_clip", None),
     }
+    if base == "NTM" and subclass is None and task is None:
+        return values
+    _require_fitting_task(net, task)
+    known = {"network": base, "class": subclass, "task": _task_values(task)}
+    return values | {"format": FORMATS[1]} | known
 
 
-def _require_savable(net: NTM, weights: dict[str, Tensor]) -> None:
-    if shapes_of(_empty(net.config).state_dict()) != shapes_of(weights):
+def _task_values(task: Task | None) -> dict[str, Any] | None:
+    return None if task is None else {"name": task.name, **asdict(task)}
+
+
+def _require_fitting_task(net: Any, task: Task | None) -> None:
+    sizes = (net.config.input_size, net.config.output_size)
+    if task is not None and (task.input_size, task.output_size) != sizes:
+        raise ValueError(
+            f"task has {task.input_size} inputs and {task.output_size} outputs, but the network "
+            f"has {sizes[0]} and {sizes[1]}; give the task that it performs."
+        )
+
+
+def _require_savable(net: Any, weights: dict[str, Tensor]) -> None:
+    try:
+        fresh = unfilled(lambda: type(net).from_config(net.config, net.initialisation))
+    except RuntimeError as error:
+        raise ValueError(
+            f"{type(net).__name__} cannot be built on the meta device, where a folder is checked: "
+            f"{first_line(error)}. Compute with numbers in its __init__, not with tensors."
+        ) from error
+    if shapes_of(fresh.state_dict()) != shapes_of(weights):
         raise ValueError(
             "The network's modules were replaced or wrapped, and its config no longer describes "
             "it. Undo that before saving, or store net.state_dict() beside code of your own."
         )
-    kinds = {tensor.dtype for tensor in weights.values()}
+    if found := difference(net, fresh):
+        raise ValueError(
+            f"{found}, which would not come back from a folder. Undo that before saving, put it "
+            f"into the __init__ of a subclass, or make a value a buffer."
+        )
+    _require_one_dtype(weights)
+
+
+def _require_one_dtype(weights: dict[str, Tensor]) -> None:
+    kinds = {tensor.dtype for tensor in weights.values() if tensor.is_floating_point()}
     if any(tensor.is_meta for tensor in weights.values()) or len(kinds) > 1:
         raise ValueError(
             "The network has no values (device meta) or parameters of several dtypes. Give it "
@@ -107,6 +272,8 @@ def _require_own(folder: Path) -> None:
 
 def _read_json(folder: Path) -> dict[str, Any]:
     file = folder / "config.json"
+    if folder.is_file():
+        raise FileNotFoundError(f"{folder} is a file; name its folder, {folder.parent}.")
     if not file.is_file():
         what = "has no config.json" if folder.is_dir() else "does not exist"
         raise FileNotFoundError(
@@ -117,13 +284,15 @@ def _read_json(folder: Path) -> dict[str, Any]:
         values = parse_json(file.read_bytes(), strict=True)
     except ValueError as error:
         raise ValueError(f"{file} is torn: it is {error}.") from error
-    if not isinstance(values, dict) or values.get("format") != FORMAT:
+    if not isinstance(values, dict) or values.get("format") not in FORMATS:
         raise ValueError(
-            f"{file} is not in the format {FORMAT!r} that net.save_pretrained writes. A run's "
-            f"network is loaded with ntm.runs.Run(folder).load_model()."
+            f"{file} is not in the format {FORMATS[0]!r} or {FORMATS[1]!r} that "
+            f"net.save_pretrained writes. A run's network is loaded with "
+            f"ntm.runs.Run(folder).load_model()."
         )
-    if values.keys() != _KEYS:
-        raise ValueError(f"{file} must have the keys {_listed(_KEYS)}; got {_listed(values)}.")
+    keys = _KEYS if values["format"] == FORMATS[0] else _KEYS | _MORE_KEYS
+    if values.keys() != keys:
+        raise ValueError(f"{file} must have the keys {_listed(keys)}; got {_listed(values)}.")
     return values
 
 
@@ -147,21 +316,16 @@ def _read_fields(kind: type, values: object) -> Any:
     return kind(**values)
 
 
-def _read_weights(folder: Path, config: NTMConfig) -> dict[str, Tensor]:
-    file = folder / "model.safetensors"
+def weights_for(saved: Saved, build: Callable[[], nn.Module]) -> dict[str, Tensor]:
+    """The weights in a folder, which fit the network that `build` makes."""
+    file = saved.folder / "model.safetensors"
     if not file.is_file():
         raise FileNotFoundError(f"{file} does not exist; save the network again.")
     weights = read_weights(file)
-    with _errors_naming(folder):
-        require_fitting(weights, config, lambda: NTM.from_config(config))
-    checks.require_range(weights["start.memory"].dtype)
+    with _errors_naming(saved.folder):
+        require_fitting(weights, saved.config, build)
+    checks.require_range(dtype_of(weights))
     return weights
-
-
-def _empty(config: NTMConfig, initialisation: Initialisation = Initialisation()) -> NTM:
-    """A network without values: nothing is allocated, and no random number is drawn."""
-    with torch.device("meta"):
-        return NTM.from_config(config, initialisation)
 
 
 def _listed(names: Any) -> str:

@@ -4,8 +4,9 @@ Section 4 resets the memory, the reads and the controller to bias values at the 
 sequence. The weightings start somewhere too: they are learned as logits, to stay distributions.
 """
 
+import copy
 import math
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
@@ -75,22 +76,24 @@ class StartState(nn.Module):
         return State(*(tensor.expand(batch_size, *tensor.shape) for tensor in start))
 
     @torch.no_grad()
-    def extended(self, config: NTMConfig) -> "StartState":
+    def extended(self, config: NTMConfig) -> Self:
         """The start of the same machine with more locations, appended after the trained ones.
 
         A new row starts as the mean of the trained rows. All new locations together weigh as much
         as the least likely trained one, so a head starts where it learned to start.
         """
+        if not {"memory", "read_logits", "write_logits"} <= self._parameters.keys():
+            raise ValueError("The learned start is parametrised; undo that before it is resized.")
         added = config.memory_locations - self.config.memory_locations
-        larger = StartState(config, self.initialisation).to(self.memory)
-        larger.load_state_dict(
-            self.state_dict()
-            | {
-                "memory": torch.cat([self.memory, self.memory.mean(0).expand(added, -1)]),
-                "read_logits": _extended_logits(self.read_logits, added),
-                "write_logits": _extended_logits(self.write_logits, added),
-            }
-        )
+        larger = copy.deepcopy(self)
+        larger.config = config
+        for name, values in {
+            "memory": torch.cat([self.memory, self.memory.mean(0).expand(added, -1)]),
+            "read_logits": _extended_logits(self.read_logits, added),
+            "write_logits": _extended_logits(self.write_logits, added),
+        }.items():
+            larger.register_parameter(name, _like(getattr(self, name), values))
+        larger.zero_grad()
         return larger
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
@@ -102,6 +105,10 @@ class StartState(nn.Module):
             if name in state_dict and state_dict[name].numel() == 0:
                 del state_dict[name]
         super()._load_from_state_dict(state_dict, prefix, *rest)
+
+
+def _like(parameter: nn.Parameter, values: Tensor) -> nn.Parameter:
+    return nn.Parameter(values.clone(), parameter.requires_grad)
 
 
 def _extended_logits(logits: Tensor, added: int) -> Tensor:

@@ -47,8 +47,8 @@ def test_after_an_option_with_a_free_value_no_word_is_offered(script: Path, type
 
 
 def test_of_another_command_nothing_is_offered(script: Path) -> None:
-    assert "--model" not in completed(script, "eval ")
-    assert completed(script, "eval --mod") == set()
+    assert "--starts" not in completed(script, "eval ")
+    assert completed(script, "eval --star") == set()
 
 
 def completed(script: Path, typed: str) -> set[str]:

@@ -44,7 +44,7 @@ WRONG_CALLS: dict[str, tuple[Arguments, str]] = {
     "network": (["eval", "copy-f"], "did you mean 'copy-ff'"),
     "nothing near": (["eval", "zzz"], "called 'zzz'. Known: "),
     "required": (["figures", "runs"], "ntm figures needs --out (folder for the figures). See ntm"),
-    "no net": (["eval"], "ntm eval needs NET (run folder, or pretrained network such as copy-ff)."),
+    "no net": (["eval"], "ntm eval needs NET (run folder, saved network, or pretrained network"),
     "no shell": (["completion"], "ntm completion needs SHELL (bash, zsh or fish)."),
     "no network": (["figures", "nowhere", "--out", "x"], "no folder or pretrained network called"),
     "folder": (["eval", "runs/nowhere"], "There is no folder runs/nowhere."),

@@ -116,21 +116,26 @@ def emulated(portable: Program, case: Case, dtype: torch.dtype, expected: Result
     net, x, given = concrete(case, dtype)
     state = given or net.initial_state(case.batch_size)
     lengths = torch.tensor(case.lengths or (case.steps,) * case.batch_size)
-    outputs = {
-        name: like for name, like in expected.items() if name.startswith(("logits", "final"))
-    }
+    ends = ("logits", "final", "read weightings", "write weightings")
+    outputs = {name: like for name, like in expected.items() if name.startswith(ends)}
     torch.manual_seed(case.seed + 2)
-    combination = [torch.randn(like.shape).to(dtype) for like in outputs.values()]
+    factors = [*outputs][:-2], [*outputs]  # of the gradients without and with the weightings
+    combination = [torch.randn(outputs[name].shape).to(dtype) for part in factors for name in part]
     arrays = (*net.cell.parameters(), *state, x, *combination)
     answer = portable("call", dtype, *described(net, case.steps, lengths), *arrays)
     recorded = ["hidden", "reads", "erases", "adds", "memory"]
     recorded += [f"{kind}_{name}" for kind in ("read", "write") for name in HEAD_ARRAYS]
-    weights = [f"gradient of cell.{name}" for name, _ in net.cell.named_parameters()]
-    names = [*outputs, *(f"trace {name}" for name in recorded), "gradient of x", *weights]
+    names = [*outputs, *(f"trace {name}" for name in recorded)]
     found = {name: answer.take(expected[name].to(dtype)) for name in names}
-    dstart = [answer.take(part.detach()) for part in state]
+    found["trace outputs"] = found["logits"]
+    for loss in ("", " with weightings"):
+        leaves = {"x": x} | {f"cell.{name}": weight for name, weight in net.cell.named_parameters()}
+        gradients = {name: answer.take(leaf.detach()) for name, leaf in leaves.items()}
+        dstart = [answer.take(part.detach()) for part in state]
+        gradients |= start_gradients(net, given, state, dstart)
+        found |= {f"gradient{loss} of {name}": value for name, value in gradients.items()}
     answer.end()
-    return found | {"trace outputs": found["logits"]} | start_gradients(net, given, state, dstart)
+    return found
 
 
 def start_gradients(
@@ -138,12 +143,13 @@ def start_gradients(
 ) -> dict[str, Tensor]:
     """The gradients of a given state or else of the parameters that the state is made of."""
     if given is not None:
-        names = [f"gradient of state.{name}" for name in state._fields]
+        names = [f"state.{name}" for name in state._fields]
         return dict(zip(names, dstate, strict=True))
-    names = [f"gradient of start.{name}" for name, _ in net.start.named_parameters()]
+    names = [f"start.{name}" for name, _ in net.start.named_parameters()]
     parts = [(part, d) for part, d in zip(state, dstate, strict=True) if part.requires_grad]
     gradients = torch.autograd.grad(
-        [part for part, _ in parts], list(net.start.parameters()), [d for _, d in parts]
+        *([part for part, _ in parts], list(net.start.parameters()), [d for _, d in parts]),
+        retain_graph=True,
     )
     return dict(zip(names, gradients, strict=True))
 

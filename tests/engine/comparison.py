@@ -112,9 +112,10 @@ class Case:
 
 
 def results(case: Case, engine: str, dtype: torch.dtype, run: int = 0) -> Results:
-    """Outputs, final state, trace and all gradients of the case's call, by name.
+    """Outputs, final state, weightings, trace and all gradients of the case's call, by name.
 
-    The gradients are those of a random combination of all outputs and all of the final state.
+    The gradients are those of a random combination of all outputs and all of the final state, and
+    those of another one that has the weightings in it, too.
     Runs other than 0 have the last bit of every parameter and argument moved at random.
     """
     net, x, state = concrete(case, dtype, run)
@@ -125,21 +126,29 @@ def results(case: Case, engine: str, dtype: torch.dtype, run: int = 0) -> Result
         leaves |= {f"start.{name}": parameter for name, parameter in net.start.named_parameters()}
     else:
         leaves |= {f"state.{name}": part.requires_grad_() for name, part in state._asdict().items()}
-    logits, final = net(x.requires_grad_(), state, lengths)
+    logits, final, weightings = net(x.requires_grad_(), state, lengths, return_weightings=True)
     outputs = {"logits": logits} | {f"final {n}": part for n, part in final._asdict().items()}
+    addressed = {f"{n} weightings": part for n, part in weightings._asdict().items()}
     torch.manual_seed(case.seed + 2)
-    combined = [(output, torch.randn(output.shape).to(dtype)) for output in outputs.values()]
-    # Parts without elements may have no gradient.
-    kept = [pair for pair in combined if pair[0].requires_grad or pair[0].numel()]
-    gradients = torch.autograd.grad(
-        [o for o, _ in kept], list(leaves.values()), [c for _, c in kept]
-    )
+    without, with_weightings = gradients(outputs, leaves), gradients(outputs | addressed, leaves)
     trace = net.trace(x, state, lengths, memory=True)
     return (
-        {name: output.detach() for name, output in outputs.items()}
-        | {f"gradient of {name}": g for name, g in zip(leaves, gradients, strict=True)}
+        {name: output.detach() for name, output in (outputs | addressed).items()}
+        | {f"gradient of {name}": gradient for name, gradient in without.items()}
+        | {f"gradient with weightings of {name}": g for name, g in with_weightings.items()}
         | recorded(trace)
     )
+
+
+def gradients(outputs: Results, leaves: Results) -> Results:
+    """The leaves' gradients of a random combination of the outputs."""
+    combined = [(output, torch.randn(output.shape).to(output.dtype)) for output in outputs.values()]
+    # Parts without elements may have no gradient.
+    kept = [pair for pair in combined if pair[0].requires_grad or pair[0].numel()]
+    found = torch.autograd.grad(
+        [o for o, _ in kept], list(leaves.values()), [c for _, c in kept], retain_graph=True
+    )
+    return dict(zip(leaves, found, strict=True))
 
 
 def recorded(trace: Trace) -> Results:

@@ -67,28 +67,38 @@ struct Call {
   Index rows = steps * sequences;
 };
 
-// Forward, record and backward.
+// Forward, record and backward: the last first without and then with gradients of the weightings.
 template <typename T>
 void call() {
   const Call c;
   const Counts weight_sizes = weight_counts(c.sizes), part_sizes = state_counts(c.sizes, c.sequences);
+  const Index each = c.rows * c.sizes.locations;
+  const Counts weighting_sizes = {each * c.sizes.read_heads, each * c.sizes.write_heads};
   Arrays<T> weights = take_all<T>(weight_sizes), start = take_all<T>(part_sizes);
-  const std::vector<T> x = take<T>(c.rows * c.sizes.inputs), dlogits = take<T>(c.rows * c.sizes.outputs);
-  Arrays<T> dfinal = take_all<T>(part_sizes);
-  Arrays<T> final = zeros<T>(part_sizes), dweights = zeros<T>(weight_sizes), dstart = zeros<T>(part_sizes);
+  const std::vector<T> x = take<T>(c.rows * c.sizes.inputs);
+  Arrays<T> final = zeros<T>(part_sizes), weightings = zeros<T>(weighting_sizes);
   Arrays<T> a = zeros<T>(record_counts(c.sizes, c.rows));
-  std::vector<T> tape(tape_size(c.steps, c.sequences, true, c.sizes)), logits(c.rows * c.sizes.outputs), dx(x.size());
+  std::vector<T> tape(tape_size(c.steps, c.sequences, true, c.sizes)), logits(c.rows * c.sizes.outputs);
 
   const Weights<T> maps = weights_of<const T*>(weights, c.sizes.layers);
-  forward<T>(logits.data(), state_of<T*>(final), tape.data(), {x.data(), c.sequences * c.sizes.inputs, c.sizes.inputs},
-             state_of<const T*>(start), maps, true, c.batch, c.sizes);
+  forward<T>(logits.data(), state_of<T*>(final), {weightings[0].data(), weightings[1].data()}, tape.data(),
+             {x.data(), c.sequences * c.sizes.inputs, c.sizes.inputs}, state_of<const T*>(start), maps, true, c.batch,
+             c.sizes);
   record<T>(record_of(a), tape.data(), c.batch, c.sizes);
-  backward<T>(dx.data(), weights_of<T*>(dweights, c.sizes.layers), state_of<T*>(dstart), dlogits.data(),
-              state_of<const T*>(dfinal), tape.data(), maps, c.batch, c.sizes);
   give(logits);
-  for (const auto* arrays : {&final, &a}) give_all(*arrays);
-  give(dx);
-  for (const auto* arrays : {&dweights, &dstart}) give_all(*arrays);
+  for (const auto* arrays : {&final, &weightings, &a}) give_all(*arrays);
+  for (const bool with_weightings : {false, true}) {
+    const std::vector<T> dlogits = take<T>(logits.size());
+    Arrays<T> dfinal = take_all<T>(part_sizes), dweightings = take_all<T>(with_weightings ? weighting_sizes : Counts{});
+    Arrays<T> dweights = zeros<T>(weight_sizes), dstart = zeros<T>(part_sizes);
+    std::vector<T> dx(x.size());
+    WeightingsOf<const T*> dheads = {};
+    if (with_weightings) dheads = {dweightings[0].data(), dweightings[1].data()};
+    backward<T>(dx.data(), weights_of<T*>(dweights, c.sizes.layers), state_of<T*>(dstart), dlogits.data(),
+                state_of<const T*>(dfinal), dheads, tape.data(), maps, c.batch, c.sizes);
+    give(dx);
+    for (const auto* arrays : {&dweights, &dstart}) give_all(*arrays);
+  }
 }
 
 // Training steps on one batch: the cost of each, then the parameters.

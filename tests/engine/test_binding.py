@@ -78,12 +78,14 @@ def whole_call(chance: random.Random, new: Bordered) -> tuple[Callable[..., Any]
         return done
 
     constants = [1e-4, 0.95, 0.9, 1e-4, 10.0]
+    heads = [new(steps, batch, *part.shape[1:], dtype=dtype) for part in state[1:3]]
+    weightings = [chance.choice([part, None]) for part in heads]
     forward = [sizes, x, lengths, 1, weights, state, True, tape, logits]
-    backward = [sizes, steps, batch, lengths, 2, weights, tape, logits, state, like(x)]
+    backward = [sizes, steps, batch, lengths, 2, weights, tape, logits, state, weightings, like(x)]
     again = [[like(w) for w in weights], [like(s) for s in state]]
     return chance.choice(
         [
-            (function("forward", dtype), [*forward, [like(s) for s in state]]),
+            (function("forward", dtype), [*forward, [like(s) for s in state], weightings]),
             (function("backward", dtype), [*backward, *again]),
             (
                 computed("Gradients", channels, dtype),

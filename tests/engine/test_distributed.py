@@ -1,19 +1,23 @@
-"""Data-parallel training: several processes compute what one computes."""
+"""Several processes that train together compute what one computes."""
 
+import copy
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import torch
 from safetensors.torch import load_file
 from tests.engine import data_parallel_worker as worker
+from tests.engine import sharded_worker as sharded
 
 PROCESSES = 2
 
 
-def test_two_processes_train_as_one(tmp_path: Path) -> None:
+def run(script: ModuleType, folder: Path) -> None:
+    """Run a script in several processes, which meet in a folder."""
     flags = ["-S"] if sys.flags.no_site else []
-    command = [sys.executable, *flags, str(worker.__file__), str(tmp_path)]
+    command = [sys.executable, *flags, str(script.__file__), str(folder)]
     ranks = [
         subprocess.Popen([*command, str(rank), str(PROCESSES)], stderr=subprocess.PIPE, text=True)
         for rank in range(PROCESSES)
@@ -21,6 +25,9 @@ def test_two_processes_train_as_one(tmp_path: Path) -> None:
     errors = [process.communicate(timeout=600)[1] for process in ranks]
     assert [process.returncode for process in ranks] == [0] * PROCESSES, errors
 
+
+def test_two_processes_train_as_one(tmp_path: Path) -> None:
+    run(worker, tmp_path)
     for kind in worker.KINDS:
         expected = trained_alone(*kind)
         for rank in range(PROCESSES):
@@ -40,3 +47,16 @@ def trained_alone(controller: str, engine: str) -> dict[str, torch.Tensor]:
     trained = worker.named_tensors(net)
     assert all(not torch.equal(trained[name], start[name]) for name in start)
     return trained
+
+
+def test_two_processes_that_share_the_parameters_train_as_one(tmp_path: Path) -> None:
+    run(sharded, tmp_path)
+    for controller, engine in sharded.VARIANTS:
+        net = sharded.network(controller, engine)
+        start = copy.deepcopy(net.state_dict())
+        sharded.train(net, 0, sharded.SEQUENCES)
+        expected = dict(net.named_parameters())
+        assert not torch.equal(expected["start.memory"], start["start.memory"])
+        for rank in range(PROCESSES):
+            found = load_file(tmp_path / f"{controller}-{engine}-{rank}.safetensors")
+            torch.testing.assert_close(found, {n: p.detach() for n, p in expected.items()})

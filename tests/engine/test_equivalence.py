@@ -22,7 +22,7 @@ from tests.engine.comparison import (
 )
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from ntm.cell import State
+from ntm.cell import State, Weightings
 from ntm.engine import operators
 
 
@@ -38,12 +38,32 @@ def test_without_gradients_the_outputs_are_the_same(name: str) -> None:
     net, x, state = concrete(case, torch.float32)
     net.engine = "native"
     lengths = None if case.lengths is None else torch.tensor(case.lengths)
-    logits, final = net(x, state, lengths)
+    logits, final, weightings = net(x, state, lengths, return_weightings=True)
     with torch.no_grad(), poisoned():
-        inferred, end = net(x, state, lengths)
+        inferred, end, addressed = net(x, state, lengths, return_weightings=True)
     assert torch.equal(inferred, logits)
     for part in State._fields:
         assert torch.equal(getattr(end, part), getattr(final, part)), part
+    assert torch.equal(addressed.read, weightings.read)
+    assert torch.equal(addressed.write, weightings.write)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_weightings_change_no_bit_of_the_rest(name: str) -> None:
+    case, found = CASES[name], []
+    for options in ({}, {"return_weightings": True}):
+        net, x, state = concrete(case, torch.float32)
+        net.engine = "native"
+        lengths = None if case.lengths is None else torch.tensor(case.lengths)
+        logits, final, *_ = net(x.requires_grad_(), state, lengths, **options)
+        loss = logits.square().sum() + sum(part.square().sum() for part in final)
+        leaves = [x, *net.cell.parameters()]
+        found.append([logits, *final, *torch.autograd.grad(loss, leaves)])
+    for without, with_weightings in zip(*found, strict=True):
+        assert torch.equal(without, with_weightings)
+
+
+OPERATORS = {operators.forward, operators.forward_with_weightings, operators.backward}
 
 
 class Watching(TorchDispatchMode):
@@ -56,7 +76,7 @@ class Watching(TorchDispatchMode):
     def __torch_dispatch__(
         self, function: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        self.calls += function in {operators.forward, operators.backward}
+        self.calls += function in OPERATORS
         return function(*args, **(kwargs or {}))
 
 
@@ -66,7 +86,7 @@ def test_the_operator_gives_the_bits_of_an_ordinary_call(name: str, dtype: torch
     direct = results(CASES[name], "native", dtype)
     with Watching() as watching:
         through_operator = results(CASES[name], "native", dtype)
-    assert watching.calls == 3  # forward, backward, and forward for the trace
+    assert watching.calls == 4  # forward, two times backward, and forward for the trace
     for result, expected in direct.items():
         assert torch.equal(through_operator[result], expected), result
 
@@ -191,9 +211,12 @@ def test_nan_in_a_parameter_is_not_lost(controller: str, shift_mode: str) -> Non
 def test_a_state_goes_on_where_it_stopped() -> None:
     net, x, _ = concrete(Case({"controller": "lstm", "heads": 2}, steps=9), torch.float32)
     net.engine = "native"
-    whole, final = net(x)
-    first, state = net(x[:4])
-    second, end = net(x[4:], state)
+    whole, final, weightings = net(x, return_weightings=True)
+    first, state, before = net(x[:4], return_weightings=True)
+    second, end, after = net(x[4:], state, return_weightings=True)
     assert torch.equal(torch.cat([first, second]), whole)
+    for name in Weightings._fields:
+        parts = [getattr(part, name) for part in (before, after)]
+        assert torch.equal(torch.cat(parts), getattr(weightings, name)), name
     for name in State._fields:
         assert torch.equal(getattr(end, name), getattr(final, name)), name

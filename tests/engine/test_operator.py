@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.engine.comparison import Case, concrete
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from ntm.engine import native, operators
 from ntm.layer import NTM
@@ -49,9 +50,9 @@ def test_gradients_are_those_of_finite_differences(name: str) -> None:
 
     def function(x: Tensor, *rest: Tensor) -> tuple[Tensor, ...]:
         weight, state = list(rest[: len(weights)]), list(rest[len(weights) :])
-        outputs: tuple[Tensor, ...] = operators.forward(x, lengths, weight, state, *choices, True)[
-            :-1
-        ]
+        *outputs, _tape = operators.forward_with_weightings(
+            x, lengths, weight, state, *choices, True
+        )
         return tuple(output for output in outputs if output.numel())
 
     assert torch.autograd.gradcheck(function, (x, *weights, *start))
@@ -64,20 +65,21 @@ def test_pytorch_finds_no_fault_with_the_operators(name: str) -> None:
     # The fourth check compares all outputs of two calls, but parts of a tape are never written. The
     # test of a compiled network does the same for the other outputs.
     utils = ("test_schema", "test_autograd_registration", "test_faketensor")
-    torch.library.opcheck(operators.forward, (*arguments, False), test_utils=utils)
-    torch.library.opcheck(operators.forward, (*with_gradients(arguments), True), test_utils=utils)
-    logits, *final, tape = operators.forward(*arguments, True)
+    for operator in (operators.forward, operators.forward_with_weightings):
+        torch.library.opcheck(operator, (*arguments, False), test_utils=utils)
+        torch.library.opcheck(operator, (*with_gradients(arguments), True), test_utils=utils)
+    logits, *final, read, write, tape = operators.forward_with_weightings(*arguments, True)
     x, lengths, weights, start, *choices = arguments
-    for dfinal in (final, [None] * 6):
-        torch.library.opcheck(
-            operators.backward, (x, lengths, weights, start, tape, logits, dfinal, *choices)
-        )
+    for dfinal, dweightings in ((final, (read, write)), ([None] * 6, ()), (final, (None, write))):
+        given = (x, lengths, weights, start, tape, logits, dfinal, *choices, *dweightings)
+        torch.library.opcheck(operators.backward, given)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("name", CASES)
 def test_a_compiled_network_computes_the_same(name: str) -> None:
     torch.compiler.reset()
+    options = {} if name == "feedforward" else {"return_weightings": True}
     net, x, _ = concrete(CASES[name], torch.float32)
     net.engine = "native"
     lengths = CASES[name].lengths and torch.tensor(CASES[name].lengths)
@@ -87,14 +89,17 @@ def test_a_compiled_network_computes_the_same(name: str) -> None:
     found = []
     inputs = [x.requires_grad_(), *net.parameters()]
     for function in (net, compiled):
-        logits, final = function(x, lengths=lengths)
+        logits, final, *weightings = function(x, lengths=lengths, **options)
+        outputs = [logits, *final, *tree_leaves(weightings)]
         loss = logits.square().sum() + final.memory.sum()
-        found.append([logits, *final, *torch.autograd.grad(loss, inputs)])
+        loss = loss + sum((part**3).sum() for part in tree_leaves(weightings))
+        found.append([*outputs, *torch.autograd.grad(loss, inputs)])
     for eager, other in zip(*found, strict=True):
         assert torch.equal(eager, other)
     longer = torch.randn(9, 4, 3)
     with torch.no_grad():
-        assert torch.equal(compiled(longer)[0], net(longer)[0])
+        results = [tree_leaves(function(longer, **options)) for function in (compiled, net)]
+    assert all(torch.equal(ours, theirs) for ours, theirs in zip(*results, strict=True))
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -109,8 +114,9 @@ def test_a_compiled_network_refuses_lengths_beyond_the_steps() -> None:
 def test_a_second_derivative_is_refused_in_a_sentence() -> None:
     net, x, _ = concrete(Case(), torch.float32)
     net.engine = "native"
-    logits, _ = net(x.requires_grad_())
-    (gradient,) = torch.autograd.grad(logits.square().sum(), x, create_graph=True)
+    logits, _, weightings = net(x.requires_grad_(), return_weightings=True)
+    loss = logits.square().sum() + weightings.read.square().sum()
+    (gradient,) = torch.autograd.grad(loss, x, create_graph=True)
     with pytest.raises(RuntimeError, match=r"first derivatives only.*engine='reference'"):
         gradient.sum().backward()
 
@@ -214,26 +220,34 @@ def borders_are_intact(tensor: Tensor) -> bool:
 def test_the_kernels_stay_within_their_arrays(name: str, dtype: torch.dtype) -> None:
     """The kernels on arrays with borders: results as those of the operator, and intact borders."""
     x, lengths, weights, start, *choices = operands(CASES[name], dtype)
-    logits, *final, tape = operators.forward(x, lengths, weights, start, *choices, True)
-    gradients = operators.backward(x, lengths, weights, start, tape, logits, final, *choices)
+    logits, *final, read, write, tape = operators.forward_with_weightings(
+        x, lengths, weights, start, *choices, True
+    )
+    gradients = operators.backward(
+        x, lengths, weights, start, tape, logits, final, *choices, read, write
+    )
 
     x, weights, start = bordered(x), [bordered(w) for w in weights], [bordered(s) for s in start]
     net, _, _ = concrete(CASES[name], dtype)
     sizes = native.sizes_of(net.config, net.backward_clip)
     our_logits, our_tape = bordered(torch.zeros_like(logits)), bordered(tape * torch.nan)
     our_final = [bordered(part * torch.nan) for part in final]
+    our_weightings = [bordered(torch.zeros_like(part)) for part in (read, write)]
     native.function("forward", dtype)(
-        *(sizes, x, lengths, 1, weights, start, True, our_tape, our_logits, our_final)
+        *(sizes, x, lengths, 1, weights, start, True, our_tape, our_logits, our_final),
+        our_weightings,
     )
     dlogits, dfinal = bordered(logits), [bordered(part) for part in final]
+    dweightings = [bordered(part) for part in (read, write)]
     dx = bordered(torch.zeros_like(x))
     dweights, dstart = ([bordered(t * torch.nan) for t in tensors] for tensors in (weights, start))
     native.function("backward", dtype)(
         *(sizes, *x.shape[:2], lengths, 1, weights, our_tape, dlogits, dfinal),
-        *(dx, dweights, dstart),
+        *(dweightings, dx, dweights, dstart),
     )
-    ours = [our_logits, *our_final, dx, *dweights, *dstart]
-    for found, expected in zip(ours, [logits, *final, *gradients], strict=True):
+    ours = [our_logits, *our_final, *our_weightings, dx, *dweights, *dstart]
+    theirs = [logits, *final, read, write, *gradients]
+    for found, expected in zip(ours, theirs, strict=True):
         assert torch.equal(found, expected)
-    for tensor in (*ours, our_tape, x, dlogits, *dfinal, *weights, *start):
+    for tensor in (*ours, our_tape, x, dlogits, *dfinal, *dweightings, *weights, *start):
         assert borders_are_intact(tensor)

@@ -50,6 +50,21 @@ def slope(net: NTM) -> Tensor:
 
 
 @pytest.mark.parametrize("options", OPTIONS)
+def test_the_weightings_have_derivatives_under_transforms(options: str) -> None:
+    net = network(options)
+
+    def attention(x: Tensor) -> Tensor:
+        *_, weightings = net(x, return_weightings=True)
+        return weightings.read.square().sum() + (weightings.write**3).sum()
+
+    step = 1e-5 * DIRECTION
+    expected = (attention(X + step) - attention(X - step)).detach() / 2e-5
+    _, tangent = jvp(attention, (X,), (DIRECTION,))
+    for found in (tangent, (grad(attention)(X) * DIRECTION).sum()):
+        torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("options", OPTIONS)
 def test_forward_mode_is_the_slope(options: str) -> None:
     net = network(options)
     _, tangent = jvp(lambda x: loss_of(net, x), (X,), (DIRECTION,))

@@ -12,11 +12,13 @@ import torch
 from safetensors import torch as safetensors
 from tests.fuzz.damage import damaged_bytes, damaged_json, damaged_value
 
-from ntm import NTM
+from ntm import NTM, LSTMBaseline
+from ntm.pretrained.runs import open_run
 from ntm.runs import FolderError, Run, RunError, Settings, build_model, checkpoints, read_metrics
 from ntm.scale.grid import read_grid
 from ntm.studio.documents import trace_document
 from ntm.studio.terminal import as_text
+from ntm.tasks import make_task
 from ntm.trace import Trace
 from ntm.training import paper_settings
 from ntm.training.state import State
@@ -191,6 +193,25 @@ def read_pretrained(file: Path) -> None:
     assert sum(p.numel() for p in net.parameters()) == _PARAMETERS
 
 
+def make_saved(folder: Path) -> Path:
+    LSTMBaseline(4, 3, 2, 1).save_pretrained(folder, task=make_task("copy", bits=3, max_length=4))
+    return folder / "config.json"
+
+
+def make_saved_weights(folder: Path) -> Path:
+    return make_saved(folder).with_name("model.safetensors")
+
+
+def read_saved(file: Path) -> None:
+    """As the commands do, which build the network for the task that the folder names."""
+    run = open_run(file.parent)
+    net = run.load_model()[0]
+    assert run.settings.task.input_size == 4
+    assert sum(p.numel() for p in net.parameters()) == sum(
+        p.numel() for p in LSTMBaseline(4, 3, 2, 1).parameters()
+    )
+
+
 _PARAMETERS = sum(
     p.numel() for p in NTM(3, 2, controller_size=3, memory_locations=5, memory_width=2).parameters()
 )
@@ -252,6 +273,10 @@ READERS = {
         read_pretrained,
         (ValueError, TypeError),
         (damaged_bytes, damaged_header),
+    ),
+    "saved": Reader(make_saved, read_saved, OF_A_RUN, (damaged_bytes, damaged_json)),
+    "saved weights": Reader(
+        make_saved_weights, read_saved, OF_A_RUN, (damaged_bytes, damaged_header)
     ),
     "trace": Reader(make_trace, read_trace, (ValueError,), (damaged_bytes, damaged_array)),
     "sweep": Reader(make_grid, read_sweep, (ValueError,)),

@@ -1,5 +1,6 @@
 import copy
 from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from ntm import NTM
 from ntm.models.lstm import LSTMBaseline, LSTMConfig, LSTMState
 from ntm.paper import paper_settings
 from ntm.runs import Settings, build_model
+from ntm.tasks import make_task
 
 
 def make(layers: int = 3, **options: object) -> LSTMBaseline:
@@ -246,3 +249,43 @@ def test_sizes_may_be_numpys() -> None:
     }
     assert net.initial_state(np.int64(4)).hidden.shape == (4, 2, 5)
     assert net(torch.zeros(2, 4, 3))[0].shape == (2, 4, 2)
+
+
+# In folders
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_a_saved_baseline_comes_back(tmp_path: Path, dtype: torch.dtype) -> None:
+    net = LSTMBaseline(3, 2, 5, 2, forget_bias=1.0, batch_first=True, dtype=dtype)
+    net.save_pretrained(tmp_path)
+    again = LSTMBaseline.from_pretrained(tmp_path, engine="reference")
+    assert (again.config, again.initialisation) == (net.config, net.initialisation)
+    assert (again.batch_first, again.engine) == (True, "reference")
+    x = torch.rand(4, 6, 3).to(dtype)
+    assert torch.equal(again(x)[0], net(x)[0])
+    turned = LSTMBaseline.from_pretrained(tmp_path, batch_first=False, dtype=torch.float64)
+    assert not turned.batch_first
+    assert turned.start_cell.dtype == torch.float64
+
+
+def test_a_baseline_and_an_ntm_are_not_mistaken_for_each_other(tmp_path: Path) -> None:
+    LSTMBaseline(3, 2, 5, 1).save_pretrained(tmp_path / "baseline")
+    NTM(3, 2, controller_size=5).save_pretrained(tmp_path / "ntm")
+    with pytest.raises(ValueError, match=r"class LSTMBaseline, .* LSTMBaseline\.from_pretrained"):
+        NTM.from_pretrained(tmp_path / "baseline")
+    with pytest.raises(ValueError, match=r"class NTM, not .* NTM\.from_pretrained"):
+        LSTMBaseline.from_pretrained(tmp_path / "ntm")
+    with pytest.raises(ValueError, match="copy-ff is an NTM"):
+        LSTMBaseline.from_pretrained("copy-ff")
+
+
+def test_an_edited_baseline_is_not_saved(tmp_path: Path) -> None:
+    net = LSTMBaseline(3, 2, 5, 1)
+    net.layers[0].register_forward_hook(lambda *_: None)
+    with pytest.raises(ValueError, match=r"layers\.0 has hooks"):
+        net.save_pretrained(tmp_path)
+
+
+def test_a_task_of_other_channels_is_not_recorded(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="task has 9 inputs and 8 outputs, but the network has 3"):
+        LSTMBaseline(3, 2, 5, 1).save_pretrained(tmp_path, task=make_task("copy"))

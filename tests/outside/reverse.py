@@ -5,9 +5,8 @@ from typing import ClassVar
 
 import torch
 
-from ntm.common.fields import setting
 from ntm.paper import Experiment, Plan, register_experiment
-from ntm.tasks import Batch, Task, bit_names, random_bits, register
+from ntm.tasks import Batch, Task, bit_names, random_bits, register, setting
 
 
 @register

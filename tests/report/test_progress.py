@@ -105,7 +105,10 @@ def test_lines_of_a_log_wait_for_their_time(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("keep", [True, False])
-def test_the_last_picture_stays_or_is_wiped_away(keep: bool) -> None:
+def test_the_last_picture_stays_or_is_wiped_away(
+    keep: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")  # a dumb terminal cannot erase
     stream = Terminal()
     with ProgressDisplay(stream, keep=keep) as display:
         assert display.is_terminal

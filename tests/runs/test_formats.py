@@ -8,12 +8,14 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from ntm import NTM, pretrained
+from ntm import NTM, LSTMBaseline, LSTMConfig, pretrained
 from ntm.common.fields import Checked
 from ntm.config import Initialisation
 from ntm.models import MODELS, Family, register
 from ntm.paper import settings_for
+from ntm.pretrained.runs import open_run
 from ntm.runs import Run, Settings, read_metrics
+from ntm.tasks import make_task
 from ntm.training import train
 
 FORMATS = Path(__file__).parent / "formats"
@@ -60,13 +62,27 @@ def test_a_network_of_format_1_loads() -> None:
     assert net.initialisation.start_memory == "random"
 
 
-def test_a_saved_folder_of_format_1_loads() -> None:
-    net = NTM.from_pretrained(FORMATS / "saved-1")
-    stored = load_file(FORMATS / "saved-1" / "model.safetensors")
-    assert {"start.hidden", "start.cell"} <= stored.keys()  # empty, and no parameters any more
-    assert stored.keys() - net.state_dict().keys() == {"start.hidden", "start.cell"}
-    assert all(torch.equal(tensor, stored[name]) for name, tensor in net.state_dict().items())
-    assert net.backward_clip == 2.0
+@pytest.mark.parametrize("controller", ["ff", "lstm"])
+def test_a_saved_network_of_format_1_loads_and_is_written_as_it_was(
+    tmp_path: Path, controller: str
+) -> None:
+    folder = FORMATS / f"saved-1-{controller}"
+    net = NTM.from_pretrained(folder)
+    assert (net.batch_first, net.backward_clip) == (True, 0.5)
+    stored = load_file(folder / "model.safetensors")
+    empty = {name for name, tensor in stored.items() if not tensor.numel()}
+    assert empty == ({"start.hidden", "start.cell"} if controller == "ff" else set())
+    assert stored.keys() - net.state_dict().keys() == empty
+    assert all(torch.equal(tensor, stored[n]) for n, tensor in net.state_dict().items())
+    net.save_pretrained(tmp_path)
+    assert (tmp_path / "config.json").read_bytes() == (folder / "config.json").read_bytes()
+
+
+def test_a_saved_network_of_format_2_loads() -> None:
+    net = LSTMBaseline.from_pretrained(FORMATS / "saved-2")
+    assert (net.config, net.batch_first) == (LSTMConfig(4, 3, 2, 1), True)
+    task = open_run(FORMATS / "saved-2").settings.task
+    assert task == make_task("copy", bits=3, max_length=4)
 
 
 def test_settings_of_the_present_format_are_left_as_they_are() -> None:

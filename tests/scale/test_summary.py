@@ -89,3 +89,17 @@ def test_json_has_every_number() -> None:
     assert (group["seeds"], group["finished"]) == (2, 1)
     assert [run["state"] for run in data["runs"]] == ["finished", "failed"]
     assert data["runs"][1]["reason"] == "No."
+
+
+def test_costs_that_hold_more_than_validation_are_told_apart() -> None:
+    data = small(training__validate_beyond=["", "length=4"])
+    jobs = jobs_of(data, "out")
+    summary = summarise(finished(job, 1.0, 0.5) for job in jobs)
+    header, without, added = printed(summary).splitlines()
+    assert header.endswith("best validation  with the cost at")
+    assert (without.split()[-1], added.split()[-1]) == ("-", "length=4")
+    told = summary.to_json()
+    for part in ("groups", "runs"):
+        assert [one["validate_beyond"] for one in told[part]] == ["", "length=4"]
+    plain = printed(summarise([finished(jobs[0], 1.0, 0.5)]))
+    assert plain.splitlines()[0].endswith("best validation")

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from pathlib import Path
 
@@ -16,8 +17,9 @@ import pytest
 from tests.studio.conftest import make_run
 from tests.studio.test_sharing import Page
 
-from ntm import pretrained
+from ntm import NTM, pretrained
 from ntm.cli import main
+from ntm.tasks import make_task
 
 
 def test_a_trace_becomes_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -104,9 +106,39 @@ def test_the_studio_wants_a_folder_of_runs(
 ) -> None:
     assert main(["studio", str(tmp_path / "nowhere"), "--no-browser"]) == 2
     assert "There is no folder" in capsys.readouterr().err
-    make_run(tmp_path / "copying")
-    assert main(["studio", str(tmp_path / "copying"), "--no-browser"]) == 2
-    assert "give the folder that it is in" in capsys.readouterr().err
+    make_run(tmp_path / "a run")
+    assert main(["studio", str(tmp_path / "a run"), "--no-browser"]) == 2
+    assert "runs with plain names of letters, digits" in capsys.readouterr().err
+    assert main(["studio", "copy-ff", "--task", "copy"]) == 2
+    assert "--task is for a saved network" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "view"),
+    [
+        ("runs/copying", "play/run:copying"),
+        ("copy-ff", "play/pretrained:copy-ff"),
+        ("my network", "play/saved:my%20network"),
+    ],
+)
+def test_the_studio_opens_a_network(tmp_path: Path, name: str, view: str) -> None:
+    make_run(tmp_path / "runs" / "copying")
+    saved = NTM(9, 8, controller_size=7, memory_locations=11, memory_width=5)
+    saved.save_pretrained(tmp_path / "my network", task=make_task("copy"))
+    command = [sys.executable, "-m", "ntm", "studio", name, "--port", "0", "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as studio:
+        try:
+            assert studio.stdout is not None
+            invitation, _, shown = studio.stdout.readline().strip().partition("#")
+            address, token = invitation.split("?token=")
+            request = urllib.request.Request(f"{address}api/networks")
+            request.add_header("Authorization", f"Bearer {token}")
+            with urllib.request.urlopen(request, timeout=300) as answer:
+                listed = {network["id"] for network in json.load(answer)}
+        finally:
+            studio.kill()
+    assert shown == view
+    assert urllib.parse.unquote(view).removeprefix("play/") in listed
 
 
 def test_the_studio_opens_a_saved_trace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

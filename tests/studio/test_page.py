@@ -1,7 +1,6 @@
 """The page in a real browser: what a person does, and what they see."""
 
 import json
-import shutil
 import subprocess
 import sys
 import time
@@ -11,7 +10,8 @@ from typing import Any
 
 import pytest
 import torch
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from benchmarks.browser import open_browser
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from ntm.runs import Run, build_model
 from ntm.studio.schemas import RunRequest
@@ -27,14 +27,8 @@ PHONE = {"width": 390, "height": 844}
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    assert chromium, "The tests of the page need chromium; `make browser` installs it."
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-background-networking"]
-        )
-        yield opened
-        opened.close()
+    with open_browser("--disable-background-networking") as browser:
+        yield browser
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from tests.studio.conftest import HOST, write_metrics
+from tests.studio.conftest import HOST, make_run, write_metrics
 
 from ntm.runs import Run, RunError
 from ntm.studio.server import create_app
@@ -146,6 +146,16 @@ def test_a_finished_run_goes_on_only_for_longer(client: TestClient, folder: Path
     assert "give more than that" in refused.json()["error"]
     command = Order("copy", "ntm-ff", 1, 200, resume=True).command(Path("here"))
     assert command[3:] == ["train", "--resume", "--sequences", "200", "--run", "here"]
+
+
+def test_a_run_that_starts_from_a_network_and_has_not_begun_is_not_resumed_here(
+    client: TestClient, folder: Path
+) -> None:
+    """The other folder may name code, which the studio does not run."""
+    make_run(folder / "tuned", training__start_from="../elsewhere")
+    refused = client.post("/api/runs/tuned/resume", json={})
+    assert refused.status_code == 409
+    assert "tuned has not begun; resume it with ntm train" in refused.text
 
 
 def test_a_run_that_another_process_trains_is_not_deleted(client: TestClient, folder: Path) -> None:

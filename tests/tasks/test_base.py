@@ -1,5 +1,6 @@
 import math
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, dataclass
+from typing import ClassVar
 
 import pytest
 import torch
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from ntm.tasks import Batch, Copy, NGrams, RepeatCopy, check_batch, cost_in_bits, wrong_bits
+from ntm.tasks.base import check_targets
 
 
 def copies(batch_size: int = 7, seed: int = 0) -> Batch:
@@ -279,3 +281,32 @@ def test_render_takes_the_answer_of_the_sequence_alone() -> None:
     logits[:, 1:] *= -1
     assert "no wrong bits" in task.render(batch, 0, logits)
     assert "6 wrong bits" in task.render(batch, 1, logits)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unbounded(Copy):
+    name: ClassVar[str] = "unbounded"
+    axes: ClassVar[tuple[str, ...]] = ("length", "depth", "breadth")
+    depth: int = 3
+
+    def fields_at(self, axis: str, value: int) -> dict[str, int]:
+        return {"bits": value} if axis == "breadth" else super().fields_at(axis, value)
+
+
+def test_the_smallest_size_is_what_a_field_declares_and_one_otherwise() -> None:
+    task = Unbounded(min_length=4)
+    assert {axis: task.smallest(axis) for axis in task.axes} == dict.fromkeys(task.axes, 1)
+    with pytest.raises(ValueError, match="unbounded task has no axis 'width'; it has length and"):
+        task.smallest("width")
+
+
+@pytest.mark.parametrize("target", [0.5, 2.0, -1.0, math.nan, math.inf])
+def test_scored_targets_are_bits(target: float) -> None:
+    batch = copies()
+    check_targets(Copy(), batch)
+    batch.targets[batch.mask == 0] = target
+    check_targets(Copy(), batch)
+    step, sequence = (batch.mask > 0).nonzero()[-1].tolist()
+    batch.targets[step, sequence, 2] = target
+    with pytest.raises(ValueError, match=f"The targets of copy must be 0 or 1 .* got {target:g}"):
+        check_targets(Copy(), batch)

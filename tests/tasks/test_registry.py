@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 import pytest
 import torch
 
+import ntm.common.fields
+import ntm.tasks
 from ntm.tasks import TASKS, Batch, Copy, Task, check_batch, cost_in_bits, make_task, register
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text(encoding="utf-8")
@@ -136,3 +138,15 @@ def test_costs_of_the_guide_and_of_samples_agree() -> None:
     batch: Batch = task.sample(3000, torch.Generator().manual_seed(0))
     mean = float(cost_in_bits(torch.zeros_like(batch.targets), batch).mean())
     assert mean == pytest.approx(84, rel=0.05)
+
+
+def test_what_a_task_is_written_with_is_stable() -> None:
+    """No page, example or program of a user imports what docs/stability.md calls not stable."""
+    root = Path(__file__).parents[2]
+    written = [*root.glob("docs/tutorials/*.md"), root / "docs/tasks.md", root / "README.md"]
+    written += [*root.glob("examples/*.py"), root / "tests/outside/reverse.py"]
+    for file in written:
+        imported = re.findall(r"(?:from|import) (ntm\.common[\w.]*)", file.read_text("utf-8"))
+        assert imported == [], file
+    assert "setting" in ntm.tasks.__all__
+    assert ntm.tasks.setting is ntm.common.fields.setting

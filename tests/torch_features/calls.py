@@ -15,7 +15,7 @@ from torch.nn.utils.rnn import pack_padded_sequence
 from torch.utils._pytree import tree_leaves, tree_map
 from torch.utils.checkpoint import checkpoint
 
-from ntm import State
+from ntm import State, Weightings
 
 
 @feature("one sequence without a batch axis")
@@ -104,6 +104,19 @@ def subclasses(engine: str) -> None:
         ours = net(x.as_subclass(Labelled), given, lengths.as_subclass(Labelled))
         assert {type(part) for part in (ours[0], *ours[1])} == {Tensor}
         assert_same(ours, net(x, state, lengths))
+
+
+@feature("weightings with gradients (`return_weightings=True`)")
+def weightings(engine: str) -> None:
+    net, x = small_net(engine), inputs()
+    logits, state, found = net(x, lengths=[2, 5, 3], return_weightings=True)
+    assert_same((logits, state), net(x, lengths=[2, 5, 3]))
+    trace = net.trace(x, lengths=[2, 5, 3])
+    assert torch.equal(found.read, torch.tensor(trace.read_weightings))
+    assert torch.equal(found.write, torch.tensor(trace.write_weightings))
+    assert isinstance(tree_map(torch.exp, found), Weightings)
+    found.write.square().sum().backward()
+    assert net.cell.heads.linear.weight.grad.abs().sum() > 0
 
 
 @feature("`torch.autocast`")

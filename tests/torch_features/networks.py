@@ -42,6 +42,42 @@ def folders(engine: str) -> None:
         assert_same(NTM.from_pretrained(Path(folder), engine=engine)(x), net(x))
 
 
+@feature("`from_pretrained(..., device=, dtype=)`")
+def folders_elsewhere(engine: str) -> None:
+    net, x = small_net(engine), inputs()
+    with TemporaryDirectory() as folder:
+        net.save_pretrained(folder)
+        with torch.device("meta"):
+            loaded = NTM.from_pretrained(folder, engine=engine, dtype=torch.float64)
+        assert_same(loaded(x.double()), net.double()(x.double()))
+        there = NTM.from_pretrained(folder, device="meta")
+        assert {parameter.device.type for parameter in there.parameters()} == {"meta"}
+
+
+class Negative(NTM):
+    """A subclass with a parameter and outputs of its own."""
+
+    def __init__(self, *sizes: Any, **options: Any) -> None:
+        super().__init__(*sizes, **options)
+        self.factor = torch.nn.Parameter(torch.tensor(-1.0))
+
+    def forward(self, *args: Any, **options: Any) -> Any:
+        logits, state = super().forward(*args, **options)
+        return self.factor * logits, state
+
+
+@feature("a subclass, saved, loaded, resized and copied")
+def subclasses(engine: str) -> None:
+    x = inputs()
+    net = Negative.from_config(small_net(engine).config, engine=engine)
+    with TemporaryDirectory() as folder:
+        net.save_pretrained(folder)
+        loaded = Negative.from_pretrained(folder, engine=engine)
+    for again in (loaded, net.resized(net.config.memory_locations), copy.deepcopy(net)):
+        assert type(again) is Negative
+        assert_same(again(x), net(x))
+
+
 @feature("`copy.deepcopy`")
 def deepcopy(engine: str) -> None:
     net, x = small_net(engine), inputs()

@@ -11,7 +11,7 @@ import torch
 from tests.torch_features.feature import assert_same, feature, gradients, inputs, small_net
 from torch.export import Dim
 
-from ntm import NTM
+from ntm import NTM, Weightings
 
 TIME, SEQUENCES = Dim("time", min=1, max=1000), Dim("sequences", min=1, max=1000)
 
@@ -29,7 +29,10 @@ def compiled(engine: str) -> None:
 
 def through_a_file(net: NTM, *arguments: object, dynamic: Sequence[object] | None = None) -> Any:
     """The network exported, saved and loaded."""
-    program = torch.export.export(net, arguments, dynamic_shapes=dynamic)
+    return reloaded(torch.export.export(net, arguments, dynamic_shapes=dynamic))
+
+
+def reloaded(program: torch.export.ExportedProgram) -> Any:
     file = io.BytesIO()
     torch.export.save(program, file)
     file.seek(0)
@@ -64,6 +67,23 @@ def check_gradients(net: NTM, program: Any, x: torch.Tensor) -> None:
     for name, found, expected in zip(names, ours, theirs, strict=True):
         if expected is not None and expected.numel():
             torch.testing.assert_close(found, expected, msg=lambda text, n=name: f"{n}: {text}")
+
+
+@feature("`torch.export` with `return_weightings=True`")
+def exported_weightings(engine: str) -> None:
+    net, x, asked = small_net(engine, controller="feedforward"), inputs(), inputs(7, 4)
+    for dynamic in (None, {"x": {0: TIME, 1: SEQUENCES}, "return_weightings": None}):
+        options = {"return_weightings": True}
+        program = reloaded(torch.export.export(net, (x,), options, dynamic_shapes=dynamic))
+        given = x if dynamic is None else asked
+        logits, state, found = program(given, return_weightings=True)
+        expected = net(given, return_weightings=True)
+        assert_same((logits, state), expected[:2], exactly=False)
+        assert type(found) is Weightings
+        torch.testing.assert_close(list(found), list(expected[2]))
+        assert program.cell.heads.linear.weight.grad is None
+        found.read.square().sum().backward()
+        assert program.cell.heads.linear.weight.grad.any()
 
 
 @feature("`torch.export` of a network with a `backward_clip`", refusal="would lose backward_clip")

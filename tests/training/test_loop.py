@@ -24,6 +24,7 @@ from ntm.runs import (
 from ntm.runs.folder import locked
 from ntm.tasks import TASKS, Batch, Copy, cost_in_bits, register
 from ntm.training import GravesRMSprop, Result, train
+from ntm.training.begin import train_until_signal
 from ntm.training.progress import Progress, Status
 
 Small = Callable[..., Settings]
@@ -164,7 +165,7 @@ def test_a_signal_ends_the_run_ready_to_go_on(small: Small, tmp_path: Path, numb
         train(settings, whole)
         handlers = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
         Interrupting.pending.append(number)
-        result = train(settings, parts)
+        result = train_until_signal(settings, parts)
         assert (result.ending, result.signal, result.sequences) == ("interrupted", number, 257)
         assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == handlers
         assert train(settings, parts, resume=True).ending == "finished"
@@ -370,15 +371,6 @@ def test_the_display_is_closed_whatever_happens(small: Small, tmp_path: Path) ->
     with pytest.raises(RunError):
         train(small(training__device="nonsense"), progress=Closing())
     assert closed == ["closed"] * 3
-
-
-def test_threads_are_set_when_asked_for(small: Small) -> None:
-    torch.set_num_threads(2)
-    try:
-        train(small(training__threads=1))
-        assert torch.get_num_threads() == 1
-    finally:
-        torch.set_num_threads(1)
 
 
 def test_of_two_that_begin_in_one_folder_the_second_writes_nothing(

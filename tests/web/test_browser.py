@@ -1,7 +1,6 @@
 """The engine in a worker of a real browser does what it does in node."""
 
 import json
-import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +9,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
+from benchmarks.browser import open_browser
 from tests.web.test_engine import WEB, answer_to, described, problems, request_about
 
 from ntm.runs import Stream, build_model
@@ -68,14 +67,10 @@ def test_a_browsers_worker_traces_and_trains_as_node_does(address: str) -> None:
     net = build_model(paper_settings("copy", "ntm-lstm"))
     trace = described(block.inputs[:, :2], block.lengths[:2])
     request = request_about(net, batches=batches, trace=trace)
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    assert chromium, "This needs chromium; `make browser` installs it."
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+    with open_browser() as browser:
         page = browser.new_page()
         page.goto(address)
         found = json.loads(page.evaluate(ASK, [WORKER.replace("ADDRESS", address), request]))
-        browser.close()
     expected = answer_to(request)
     for name in ("bits", "trace", "parameters"):
         assert found[name] == expected[name], name

@@ -4,7 +4,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from ntm.commands.base import add_json, add_sequences, reading_arguments
+from ntm.commands.base import add_json, add_saved, add_sequences, opened, reading_arguments
 
 if TYPE_CHECKING:
     from ntm.evaluation import Evaluation
@@ -15,6 +15,7 @@ HELP = "What the heads of a trained network do"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `ntm analyse`."""
     add_sequences(parser, 200)
+    add_saved(parser)
     add_json(parser)
 
 
@@ -23,9 +24,8 @@ def run(options: argparse.Namespace) -> int:
     from ntm.evaluation import evaluate
     from ntm.evaluation.heads import analysis_of, record
     from ntm.evaluation.report import as_text
-    from ntm.pretrained.runs import open_run
 
-    run = open_run(options.run)
+    run = opened(options.run, options)
     task, (model, facts) = run.settings.task, run.load_model()
     with reading_arguments():
         recording = record(model, task, options.sequences, options.seed)

@@ -4,16 +4,19 @@ import argparse
 import importlib
 import json
 import math
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ntm.common.fields import as_text
 
 if TYPE_CHECKING:
-    from ntm.models import Model
+    from ntm.models import Family, Model
+    from ntm.runs import Run
     from ntm.tasks import Task
 
 AXES = ("length", "repeats", "items")
@@ -52,10 +55,63 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print nothing but JSON")
 
 
+NET = "run folder, saved network, or pretrained network such as copy-ff"
+
+
+def add_saved(parser: argparse.ArgumentParser) -> None:
+    """What commands need to be told of a network of `save_pretrained`."""
+    add = parser.add_argument
+    add("--task", help="task of a saved network, or a file that has one, if its folder names none")
+    add("--set", action="append", default=[], metavar="task.KEY=VALUE", help="a setting of --task")
+    add("--model", help="family that builds a saved network of a class of yours, or its file")
+
+
+def opened(name: str, options: argparse.Namespace) -> "Run":
+    """The network that was named, in the place of a run."""
+    from ntm.pretrained.runs import open_run
+
+    with reading_arguments():
+        task, family = saved_as(options)
+    return open_run(name, task, family)
+
+
+def saved_as(options: argparse.Namespace) -> tuple["Task | None", "Family | None"]:
+    """The task and the family that `add_saved` asks for."""
+    from ntm.models import family
+
+    return _named_task(options), None if options.model is None else family(options.model)
+
+
+def _named_task(options: argparse.Namespace) -> "Task | None":
+    from ntm.common.fields import parsed
+    from ntm.tasks import make_task
+
+    if options.task is None:
+        if options.set:
+            raise ValueError(f"--set {options.set[0]} changes a task; name it with --task.")
+        return None
+    task, changes = make_task(options.task), {}
+    for key, text in set_pairs(options.set):
+        section, _, name = key.partition(".")
+        if section != "task":
+            raise ValueError(f"Only settings of the task can be set here, task.KEY; got {key!r}.")
+        changes[name] = parsed(type(task), section, name, text)
+    return replace(task, **changes)
+
+
+def set_pairs(texts: Sequence[str]) -> list[tuple[str, str]]:
+    """What --set says: names of settings and their values, as typed."""
+    pairs = [text.partition("=") for text in texts]
+    for text, (_, equals, _) in zip(texts, pairs, strict=True):
+        if not equals:
+            raise ValueError(f"--set takes SECTION.KEY=VALUE, such as task.bits=6; got {text!r}.")
+    return [(key.strip(), value) for key, _, value in pairs]
+
+
 def add_sequences(parser: argparse.ArgumentParser, sequences: int) -> None:
     """A network, and how many fresh sequences it is given."""
     add = parser.add_argument
-    add("run", metavar="NET", help="run folder, or pretrained network such as copy-ff")
+    add("run", metavar="NET", help=NET)
     add("--sequences", type=int, default=sequences, help=f"how many (default: {sequences})")
     add("--seed", type=int, default=1, help="decides the sequences (default: 1)")
 
@@ -111,6 +167,11 @@ def require_at_least_one(**options: int | None) -> None:
         if value is not None and value < 1:
             given = name.replace("_", "-")
             raise WrongCallError(f"--{given} must be at least 1; got {value}.")
+
+
+def quoted(path: Path) -> str:
+    """A path as a shell takes it, for a command to copy."""
+    return shlex.quote(str(path))
 
 
 def print_facts(facts: dict[str, Any], as_json: bool) -> None:

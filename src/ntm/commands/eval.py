@@ -5,9 +5,11 @@ import argparse
 from ntm.commands.base import (
     add_axes,
     add_json,
+    add_saved,
     add_sequences,
     axes_given,
     enlarged_for,
+    opened,
     print_facts,
     reading_arguments,
     require_at_least_one,
@@ -22,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "sequences to run at a time (default: 100)"
     parser.add_argument("--batch-size", type=int, default=100, help=text)
     add_axes(parser)
+    add_saved(parser)
     weights = parser.add_mutually_exclusive_group()
     for name, text in (("best", "the best weights (the default)"), ("latest", "the newest")):
         weights.add_argument(
@@ -33,9 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print what the network costs."""
     from ntm.evaluation import evaluate
-    from ntm.pretrained.runs import open_run
 
-    run = open_run(options.run)
+    run = opened(options.run, options)
     axes = axes_given(options)
     require_at_least_one(sequences=options.sequences, batch_size=options.batch_size)
     model, facts = run.load_model(options.weights)

@@ -4,7 +4,14 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ntm.commands.base import print_table, with_matplotlib
+from ntm.commands.base import (
+    NET,
+    add_saved,
+    print_table,
+    reading_arguments,
+    saved_as,
+    with_matplotlib,
+)
 
 HELP = "The paper's figures, from your runs"
 
@@ -12,18 +19,20 @@ HELP = "The paper's figures, from your runs"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `ntm figures`."""
     add = parser.add_argument
-    text = "run folder, folder of runs, or pretrained network such as copy-ff"
-    add("runs", nargs="+", metavar="NET", help=text)
+    add("runs", nargs="+", metavar="NET", help=f"folder of runs, {NET}")
     add("--out", type=Path, required=True, metavar="DIR", help="folder for the figures")
     add("--format", action="append", choices=("png", "svg", "pdf"), help="default: png and svg")
+    add_saved(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Draw what can be drawn, and say what is missing."""
     gallery = with_matplotlib("ntm.figures.gallery")
-    outcomes = []
+    with reading_arguments():
+        task, family = saved_as(options)
+    formats, outcomes = options.format or ["png", "svg"], []
     for outcome in gallery.draw_figures(
-        options.runs, options.out, options.format or ["png", "svg"]
+        options.runs, options.out, formats, task=task, family=family
     ):
         outcomes.append(outcome)
         if outcome.files:

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from ntm.commands.base import with_extra
+from ntm.commands.base import quoted, with_extra
 
 HELP = "Write the page as static files that run the networks in the browser"
 
@@ -19,5 +19,5 @@ def run(options: argparse.Namespace) -> int:
     """Write the site and say how to look at it."""
     size = with_extra("ntm.site", "The site needs more", "studio").build(options.out)
     print(f"{options.out} is written, {size / 1e6:.1f} MB. Any web server can serve it:")
-    print(f"    python -m http.server --directory {options.out}")
+    print(f"    python -m http.server --directory {quoted(options.out)}")
     return 0

@@ -2,8 +2,22 @@
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote
 
-from ntm.commands.base import WrongCallError, add_code, load_code, reading_arguments, with_extra
+from ntm.commands.base import (
+    NET,
+    WrongCallError,
+    add_code,
+    add_saved,
+    load_code,
+    opened,
+    reading_arguments,
+    with_extra,
+)
+
+if TYPE_CHECKING:
+    from ntm.runs import Run
 
 HELP = "Open the studio: draw problems, watch networks work and train"
 
@@ -11,10 +25,11 @@ HELP = "Open the studio: draw problems, watch networks work and train"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `ntm studio`."""
     add = parser.add_argument
-    text = "folder of runs, or saved trace (default: runs)"
-    add("folder", type=Path, nargs="?", metavar="DIR", help=text)
+    text = f"folder of runs, saved trace, {NET} (default: runs)"
+    add("folder", nargs="?", metavar="NET", help=text)
     add("--host", default="127.0.0.1", help="address to listen on (default: this machine alone)")
     add("--port", type=_port, default=8765, help="port to listen on (default: 8765); 0 takes any")
+    add_saved(parser)
     add_code(parser, "whose runs the studio may then show and start")
     add("--no-browser", action="store_true", help="print the address and open nothing")
 
@@ -27,23 +42,67 @@ def _port(text: str) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Serve the studio until it is interrupted."""
-    from ntm.runs import FolderError, Run
-    from ntm.runs.folder import require_folder
-
-    folder: Path = options.folder or Path("runs")
-    view = ""
-    if folder.is_file():
-        _require_trace(folder)
-        folder, view = folder.absolute().parent, f"play/trace:{folder.name}"
-    if options.folder:
-        require_folder(folder)
-    if Run.exists(folder) and not view:
-        raise FolderError(f"{folder} is a run itself; give the folder that it is in.")
     with reading_arguments():
         load_code(options)
+    shown = _shown(options)
     serving = with_extra("ntm.studio.serving", "The studio needs more", "studio")
-    serving.serve(folder, options.host, options.port, not options.no_browser, view)
+    serving.serve(
+        shown.folder,
+        options.host,
+        options.port,
+        not options.no_browser,
+        shown.view,
+        networks=shown.networks,
+    )
     return 0
+
+
+class _Shown(NamedTuple):
+    """What the studio shows: a folder, what to begin with, and networks from elsewhere."""
+
+    folder: Path
+    view: str = ""
+    networks: tuple["Run", ...] = ()
+
+
+def _shown(options: argparse.Namespace) -> _Shown:
+    from ntm import pretrained, saving
+    from ntm.runs import Run
+    from ntm.runs.folder import require_folder
+
+    name = options.folder or "runs"
+    folder = Path(name)
+    if folder.is_file():
+        _require_trace(folder)
+        return _Shown(folder.absolute().parent, f"play/trace:{folder.name}")
+    if saving.is_saved(folder):
+        saved = opened(name, options)
+        return _Shown(Path("runs"), f"play/saved:{quote(saved.path.resolve().name)}", (saved,))
+    _refuse_saved_options(options)
+    if name in pretrained.names() and not folder.exists():
+        return _Shown(Path("runs"), f"play/pretrained:{name}")
+    if options.folder:
+        require_folder(folder)
+    if Run.exists(folder):
+        return _run(folder.resolve())
+    return _Shown(folder)
+
+
+def _run(folder: Path) -> _Shown:
+    from ntm.studio.folder import is_name
+
+    if not is_name(folder.name):
+        raise WrongCallError(
+            f"The studio lists runs with plain names of letters, digits, dots and dashes; rename "
+            f"{folder.name}."
+        )
+    return _Shown(folder.parent, f"play/run:{folder.name}")
+
+
+def _refuse_saved_options(options: argparse.Namespace) -> None:
+    for name in ("task", "set", "model"):
+        if getattr(options, name):
+            raise WrongCallError(f"--{name} is for a saved network; leave it out.")
 
 
 def _require_trace(file: Path) -> None:

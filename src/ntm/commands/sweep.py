@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ntm.commands.base import add_json, print_table, reading_arguments, require_at_least_one
+from ntm.commands.base import (
+    add_json,
+    print_table,
+    quoted,
+    reading_arguments,
+    require_at_least_one,
+)
 
 if TYPE_CHECKING:
     from ntm.scale.jobs import Job, Outcome
@@ -49,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     if "interrupted" in states:
         return INTERRUPTED
     if not options.json:
-        print(f"The runs are in {folder}. Next: ntm figures {folder} --out figures")
+        print(f"The runs are in {folder}. Next: ntm figures {quoted(folder)} --out figures")
     return FAILED if "failed" in states else 0
 
 

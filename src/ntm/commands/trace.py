@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 from ntm.commands.base import (
     AXES,
+    NET,
     WrongCallError,
     add_axes,
+    add_saved,
     axes_given,
     enlarged_for,
+    opened,
     reading_arguments,
 )
 
@@ -22,11 +25,12 @@ HELP = "What a trained network does with one problem"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `ntm trace`."""
     add = parser.add_argument
-    add("run", metavar="NET", help="run folder, pretrained network such as copy-ff, or saved trace")
+    add("run", metavar="NET", help=f"saved trace, {NET}")
     add("--html", type=Path, metavar="FILE", help="write a page that opens in any browser")
     add("--save", type=Path, metavar="FILE", help="write the arrays, as .npz; ntm trace FILE reads")
     add("--seed", type=int, help="decides the problem (default: 1)")
     add_axes(parser)
+    add_saved(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -51,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
 def _saved(options: argparse.Namespace) -> "Trace":
     from ntm.trace import Trace
 
-    for name in ("seed", *AXES, "at", "memory_locations"):
+    for name in ("seed", *AXES, "at", "memory_locations", "task", "model"):
         if getattr(options, name) is not None:
             given = name.replace("_", "-")
             raise WrongCallError(f"A saved trace has its problem already; leave --{given} out.")
@@ -61,15 +65,14 @@ def _saved(options: argparse.Namespace) -> "Trace":
 
 def _recorded(options: argparse.Namespace) -> "Trace":
     from ntm.paper import case_name
-    from ntm.pretrained.runs import open_run
     from ntm.runs import block_generator
     from ntm.studio.tracing import traced
 
-    run = open_run(options.run)
+    run = opened(options.run, options)
     task, model = run.settings.task, run.load_model()[0]
     sizes = task.usual_sizes | axes_given(options)
     seed = 1 if options.seed is None else options.seed
     with reading_arguments():
         batch = task.at(**sizes).sample(1, block_generator("studio", seed))
         model = enlarged_for(task, model, options)
-    return traced(model, batch, task, f"{run.path.resolve().name}, {case_name(sizes)}")
+        return traced(model, batch, task, f"{run.path.resolve().name}, {case_name(sizes)}")

@@ -1,10 +1,19 @@
 """ntm train: train a network on a task."""
 
 import argparse
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ntm.commands.base import add_code, load_code, print_table, reading_arguments
+from ntm.commands.base import (
+    NET,
+    add_code,
+    load_code,
+    print_table,
+    quoted,
+    reading_arguments,
+    set_pairs,
+)
 from ntm.commands.names import model_names, task_names
 
 if TYPE_CHECKING:
@@ -12,7 +21,7 @@ if TYPE_CHECKING:
     from ntm.training import Result
 
 HELP = "Train a network on a task"
-_TYPED = ("seed", "sequences", "batch_size", "starts", "engine")
+_TYPED = ("seed", "sequences", "batch_size", "starts", "engine", "start_from")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +35,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"{', '.join(tasks)}, or a file that has one",
     )
     add("--model", help=f"{', '.join([model, *others])}, or a file (default: {model})")
+    add(
+        "--from",
+        dest="start_from",
+        metavar="NET",
+        help=f"start from the weights of a {NET}, instead of fresh ones",
+    )
     add("--seed", help="decides the initial weights and all data (default: 1)")
     add("--sequences", help="sequences to train on (default: as many as the task needs)")
     add("--paper", action="store_true", help="the paper's own protocol, as far as it is known")
@@ -41,7 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Train, or continue a run; 128 + the signal that interrupted it."""
-    from ntm.training import make_progress, train
+    from ntm.training import make_progress
+    from ntm.training.begin import train_until_signal
     from ntm.training.parallel import check_shares, leads
 
     with reading_arguments():
@@ -51,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     if options.settings:
         _print_settings(settings)
         return 0
-    result = train(settings, folder, resume=options.resume, progress=make_progress())
+    result = train_until_signal(settings, folder, resume=options.resume, progress=make_progress())
     if leads():
         print(_summary(result, folder, settings.training.validate_beyond))
     return 0 if result.signal is None else 128 + result.signal
@@ -68,22 +84,54 @@ def requested(options: argparse.Namespace) -> tuple["Settings", Path]:
             known = ", ".join(task_names())
             raise ValueError(f"Name a task: {known}; or resume a run: --run DIR --resume.")
         return _stored(options, folder).with_text(typed), folder
+    if options.resume and folder and Run.exists(folder):  # all else is in it, given weights too
+        return _stored(options, folder).with_text(typed), folder
     preset = paper_settings if options.paper else settings_for
-    settings = preset(options.task, options.model or model_names()[0]).with_text(typed)
-    folder = folder or Path("runs") / run_name(settings)
+    if (network := typed.get("training.start_from", "none")) != "none":
+        settings = _fine_tuned(preset, options, typed, network)
+        folder = folder or Path("runs") / f"{run_name(settings)}-from-{Path(network).name}"
+    else:
+        settings = preset(options.task, options.model or model_names()[0]).with_text(typed)
+        folder = folder or Path("runs") / run_name(settings)
     if options.resume and Run.exists(folder):
-        stored = _stored(options, folder)
-        _require_same("task", settings.task.name, stored.task.name, folder)
-        settings = stored.with_text(typed)
+        settings = _stored(options, folder).with_text(typed)
     return settings, folder
 
 
+def _fine_tuned(
+    preset: Callable[[str, str], "Settings"],
+    options: argparse.Namespace,
+    typed: Mapping[str, str],
+    network: str,
+) -> "Settings":
+    """The settings of a run that starts from a network; what is typed must not contradict it."""
+    from ntm.models import family
+    from ntm.pretrained.runs import find_network, fine_tuned
+
+    named = None if options.model is None else family(options.model)
+    kind = find_network(network, named).family
+    others = {key: text for key, text in typed.items() if key != "training.start_from"}
+    asked = preset(options.task, kind.name).with_text(others)
+    settings = fine_tuned(asked, network, named)
+    before, after = asked.flat(), settings.flat()
+    for key, text in others.items():
+        if before[key] != after[key]:
+            raise ValueError(
+                f"{key}={text} does not go with --from {network}, which makes it "
+                f"{after[key]!r}; leave {key} out."
+            )
+    return settings
+
+
 def _stored(options: argparse.Namespace, folder: Path) -> "Settings":
-    """The settings of a run that is resumed, of the model that was named, if one was."""
+    """The settings of a run that is resumed, of the task and the model that were named, if any."""
     from ntm.models import family
     from ntm.runs import Run
+    from ntm.tasks import TASKS
 
     settings = Run(folder).settings
+    if options.task is not None:
+        _require_same("task", TASKS.find(options.task).name, settings.task.name, folder)
     if options.model is not None:
         _require_same("model", family(options.model).name, settings.model_name, folder)
     return settings
@@ -97,12 +145,7 @@ def _require_same(name: str, given: str, stored: str, folder: Path) -> None:
 def _typed_settings(options: argparse.Namespace) -> dict[str, str]:
     given = {f"training.{name}": getattr(options, name) for name in _TYPED}
     typed = {key: value for key, value in given.items() if value is not None}
-    for pair in options.set:
-        key, equals, value = pair.partition("=")
-        if not equals:
-            raise ValueError(f"--set takes SECTION.KEY=VALUE, such as task.bits=6; got {pair!r}.")
-        typed[key.strip()] = value
-    return typed
+    return typed | dict(set_pairs(options.set))
 
 
 def _print_settings(settings: "Settings") -> None:
@@ -128,9 +171,9 @@ def _summary(result: "Result", folder: Path, beyond: str) -> str:
     best = "" if result.best_bits is None else f", {result.best_bits:.4f} in the best validation"
     if best and beyond:
         best += f" (that at {beyond} added)"
-    following = f"ntm eval {folder}"
+    following = f"ntm eval {quoted(folder)}"
     if result.ending in {"interrupted", "out of time"}:
-        following = f"ntm train --run {folder} --resume"
+        following = f"ntm train --run {quoted(folder)} --resume"
     already = " already" if result.sequences == result.resumed_at > 0 else ""
     if already and result.ending == "finished":
         following += f"; or train for longer: --resume --sequences {2 * result.sequences}"

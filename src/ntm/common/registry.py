@@ -5,7 +5,9 @@ Another package registers an entry by an entry point of the same name:
     [project.entry-points."ntm.tasks"]
     reverse = "my_package.reverse:Reverse"
 
-A Python file registers its entries when it is loaded. Both are imported when they are needed.
+A Python file registers its entries when it is loaded. Both are imported when they are needed. An
+entry point that cannot be used costs one line on the error output, and is an error where its name
+is asked for.
 """
 
 import hashlib
@@ -13,15 +15,17 @@ import importlib
 import importlib.util
 import sys
 from collections import UserDict
-from importlib.metadata import entry_points
+from collections.abc import Callable
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from ntm.common.text import unknown
+from ntm.common.text import first_line, unknown
 
 Entry = TypeVar("Entry")
 _FROM_FILE = "ntm_file_"
+_PROGRAM = "__main__"
 
 
 class Registry(UserDict[str, Entry]):
@@ -29,11 +33,13 @@ class Registry(UserDict[str, Entry]):
 
     what: what an entry is called in errors.
     group: the entry points that bring more.
+    require: refuses what is no entry, with a TypeError or a ValueError.
     """
 
-    def __init__(self, what: str, group: str) -> None:
-        self._what, self._group = what, group
+    def __init__(self, what: str, group: str, require: Callable[[object], None]) -> None:
+        self._what, self._group, self._require = what, group, require
         self._entries: dict[str, Entry] = {}
+        self._unusable: dict[str, str] = {}
         self._complete = False
 
     def add(self, name: str, entry: Entry) -> Entry:
@@ -55,6 +61,9 @@ class Registry(UserDict[str, Entry]):
         """
         if name is not None and name.endswith(".py"):
             return self._only_one_of(load_file(name))
+        self._load_entry_points(asked=name)
+        if name in self._unusable and name not in self._entries:
+            raise ValueError(self._unusable[name])
         if name not in self and source is not None:
             _import(source, f"{self._what} {name!r}")
         if name not in self:
@@ -72,11 +81,35 @@ class Registry(UserDict[str, Entry]):
     @property
     def data(self) -> dict[str, Entry]:  # type: ignore[override]  # where UserDict looks
         """All entries; the first use imports those of entry points."""
-        if not self._complete:
-            self._complete = True  # before the imports, which may ask for entries
-            for point in entry_points(group=self._group):
-                self._entries.setdefault(point.name, point.load())
+        self._load_entry_points()
         return self._entries
+
+    def _load_entry_points(self, asked: str | None = None) -> None:
+        """Import the entries of entry points, once; of `asked` the caller tells what is wrong."""
+        if self._complete:
+            return
+        self._complete = True  # before the imports, which may ask for entries
+        for point in entry_points(group=self._group):
+            try:
+                self._entries.setdefault(point.name, self._loaded(point))
+            except Exception as error:  # the code of others may raise anything
+                self._unusable[point.name] = self._reason(point, error)
+                if point.name != asked:
+                    print(f"ntm: {self._unusable[point.name]}", file=sys.stderr)
+
+    def _loaded(self, point: EntryPoint) -> Entry:
+        entry: Any = point.load()
+        self._require(entry)
+        if entry.name != point.name and entry.name not in self._entries:
+            raise ValueError(f"it is called {entry.name!r}, which must be the entry point's name")
+        return cast(Entry, entry)
+
+    def _reason(self, point: EntryPoint, error: Exception) -> str:
+        package = f" of {point.dist.name}" if point.dist else ""
+        return (
+            f"The {self._what} {point.name!r} cannot be used: its entry point {point.value}"
+            f"{package} failed ({type(error).__name__}: {first_line(error)}); fix or remove it."
+        )
 
 
 def load_file(path: str | Path) -> ModuleType:
@@ -101,14 +134,30 @@ def load_file(path: str | Path) -> ModuleType:
 
 
 def source_of(entry: Any) -> str | None:
-    """The file or module of an entry from outside the package; None for the package's own."""
-    module = _definition(entry)[0]
+    """The file or module of an entry from outside the package; None for the package's own.
+
+    For a class of a script or a notebook, which nothing can import, it is `__main__:Class`.
+    """
+    module, name = _definition(entry)
     if module.startswith(_FROM_FILE):
         return str(sys.modules[module].__file__)
-    return None if module.partition(".")[0] in {"ntm", "__main__"} else module
+    if module in {_PROGRAM, "__mp_main__"}:  # the second: in processes of multiprocessing
+        return f"{_PROGRAM}:{name}"
+    return None if module.partition(".")[0] == "ntm" else module
+
+
+def is_importable(source: str) -> bool:
+    """Whether another program can import what `source_of` gave."""
+    return not source.startswith(f"{_PROGRAM}:")
 
 
 def _import(source: str, what: str) -> None:
+    if not is_importable(source):
+        raise ValueError(
+            f"The {what} is the class {source.partition(':')[2]} of a script or a notebook, which "
+            f"cannot be imported here; put the class into a file or a module, and import it first "
+            f'or name it in config.json ("from").'
+        )
     try:
         load_file(source) if source.endswith(".py") else importlib.import_module(source)
     except (ImportError, ValueError) as error:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # For type checkers and editors; at run time the registry has the names.
 EngineName = Literal["auto", "native", "reference"]
 Record = dict[str, Tensor]
+WEIGHTINGS = ("read_weightings", "write_weightings")
 Answer = tuple[Tensor, Sequence[Tensor], Record]
 
 
@@ -33,6 +34,8 @@ class Request(NamedTuple):
     lengths: Tensor | None
     record: bool = False
     record_memory: bool = False
+    weightings: bool = False
+    """Whether to return the weightings of every step, under autograd, in place of a record."""
 
 
 class Declined(Exception):  # noqa: N818  # an answer, which no user sees
@@ -55,6 +58,7 @@ class Engine(Protocol):
     def run(self, net: "NTM", request: Request) -> Answer:
         """Logits (time, batch, outputs), the parts of the final state, a record if asked.
 
+        For a request of the weightings, the record is `read_weightings` and `write_weightings`.
         Raises Declined where this network, or a call under this transform, is not for this engine.
         """
 

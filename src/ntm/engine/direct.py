@@ -14,11 +14,13 @@ from torch import Tensor
 from ntm import torch_names
 from ntm.config import NTMConfig
 from ntm.engine import native, operators, recognition, transforms
-from ntm.engine.base import Answer, Declined, Record, Request, register
+from ntm.engine.base import WEIGHTINGS, Answer, Declined, Record, Request, register
 from ntm.engine.fused import NTMGradients
 
 if TYPE_CHECKING:
     from ntm.layer import NTM
+
+Gradients = Sequence[Tensor | None]
 
 
 class Native:
@@ -44,7 +46,7 @@ class Native:
 
     def run(self, net: "NTM", request: Request) -> Answer:
         """Run whole sequences, as `ntm.engine.base.Engine` describes."""
-        x, state, lengths, record, record_memory = request
+        x, state, lengths, record, record_memory, weightings = request
         try:
             weights, start = recognition.tensors_of(net, with_start=state is None)
         except recognition.Unrecognised as difference:
@@ -55,16 +57,18 @@ class Native:
         if not unseen and (transform := transforms.active(tensors)):
             raise Declined(f"it does not compute under {transform}")
         keep = record or (torch.is_grad_enabled() and any(t.requires_grad for t in tensors))
-        call = Call(net.config, net.backward_clip, lengths, len(weights), state is None, keep)
+        learned = state is None
+        call = Call(net.config, net.backward_clip, lengths, len(weights), learned, keep, weightings)
         if not unseen or not _all_plain((x, *(state or ()))):
             state = net.start(x.shape[1]) if state is None else state
             return _through_operator(call, x, weights, state, record, record_memory)
         parts = start[: call.parts]
         if keep and not record:
-            logits, *final = _apply(call, x, *weights, *parts)
-            return logits, call.whole(final, start), {}
-        logits, final, tape = call.forward(x, weights, call.state(parts, x.shape[1]))
-        recorded = call.record(x, tape, record_memory) if record else {}
+            logits, *outputs = _apply(call, x, *weights, *parts)
+            final, found = outputs[: call.parts], outputs[call.parts :]
+            return logits, call.whole(final, start), _named(found)
+        logits, final, found, tape = call.forward(x, weights, call.state(parts, x.shape[1]))
+        recorded = call.record(x, tape, record_memory) if record else _named(found)
         return logits, call.whole(final, start), recorded
 
 
@@ -79,6 +83,7 @@ class Call:
         "lengths",
         "parts",
         "sizes",
+        "weightings",
         "weights",
     )
 
@@ -90,13 +95,16 @@ class Call:
         weights: int,
         learned: bool,
         keep: bool,
+        weightings: bool,
     ) -> None:
         """weights: how many of the tensors are weights; the rest is the start.
 
         learned: whether the start is the learned one: without a batch axis, weightings as logits.
+        weightings: whether the weightings of every step are outputs, too.
         """
         self.config, self.backward_clip, self.lengths = config, backward_clip, lengths
         self.weights, self.learned, self.keep = weights, learned, keep
+        self.weightings = weightings
         # The extension's description of the network, which a compiler has no use for.
         compiling = torch.compiler.is_compiling()
         self.sizes: Any = None if compiling else native.sizes_of(config, backward_clip)
@@ -120,11 +128,18 @@ class Call:
             return parts
         return [part.expand(batch_size, *part.shape).contiguous() for part in parts]
 
+    def divided(self, gradients: Gradients) -> tuple[Tensor | None, Gradients, Gradients]:
+        """Return the gradients of the logits, of the final state and of the weightings."""
+        end = 1 + self.parts
+        return gradients[0], gradients[1:end], gradients[end:]
+
     def forward(
         self, x: Tensor, weights: Sequence[Tensor], state: Sequence[Tensor]
-    ) -> tuple[Tensor, list[Tensor], Tensor]:
-        """Logits, final state and tape."""
-        return native.forward(self.sizes, x, self.lengths, weights, state, self.keep)
+    ) -> tuple[Tensor, list[Tensor], list[Tensor], Tensor]:
+        """Logits, final state, weightings if asked, and tape."""
+        return native.forward(
+            self.sizes, x, self.lengths, weights, state, self.keep, self.weightings
+        )
 
     def record(self, x: Tensor, tape: Tensor, with_memory: bool) -> Record:
         """What the heads did, off a tape that was kept."""
@@ -132,16 +147,16 @@ class Call:
 
 
 class _Sequence(torch.autograd.Function):
-    """Logits and final state from x, the weights and the start."""
+    """Logits, final state and, if asked, weightings from x, the weights and the start."""
 
     @staticmethod
     def forward(ctx: Any, call: Call, x: Tensor, *tensors: Tensor) -> tuple[Tensor, ...]:
         weights, state = tensors[: call.weights], call.state(tensors[call.weights :], x.shape[1])
-        logits, final, tape = call.forward(x, weights, state)
+        logits, final, weightings, tape = call.forward(x, weights, state)
         ctx.save_for_backward(x, tape, *weights, *state)
         ctx.call = call
         ctx.set_materialize_grads(False)
-        return logits, *final
+        return logits, *final, *weightings
 
     @staticmethod
     def backward(ctx: Any, *outputs: Tensor | None) -> tuple[Tensor | None, ...]:
@@ -152,9 +167,9 @@ class _Sequence(torch.autograd.Function):
         if torch.is_grad_enabled() or transforms.watched() or not _all_plain(outputs):
             dx, dweights, dstate = _backward_by_operator(call, x, weights, state, tape, outputs)
         else:
-            dlogits, *dfinal = outputs
+            dlogits, dfinal, dweightings = call.divided(outputs)
             dx, dweights, dstate = native.backward(
-                *(call.sizes, x, call.lengths, weights, tape, dlogits, dfinal, state),
+                *(call.sizes, x, call.lengths, weights, tape, dlogits, dfinal, state, dweightings),
                 with_dx=ctx.needs_input_grad[1],
             )
         dstart = _learned_gradients(dstate, state) if call.learned else dstate
@@ -186,10 +201,10 @@ def _through_operator(
     record_memory: bool,
 ) -> Answer:
     choices = operators.choices_of(call.config, call.backward_clip)
-    logits, *final, tape = operators.forward(
-        x, call.lengths, weights, list(state), *choices, call.keep
-    )
-    return logits, final, call.record(x, tape, record_memory) if record else {}
+    forward = operators.forward_with_weightings if call.weightings else operators.forward
+    logits, *rest, tape = forward(x, call.lengths, weights, list(state), *choices, call.keep)
+    final, found = rest[: len(state)], rest[len(state) :]
+    return logits, final, call.record(x, tape, record_memory) if record else _named(found)
 
 
 def _backward_by_operator(
@@ -201,13 +216,20 @@ def _backward_by_operator(
     outputs: Sequence[Tensor | None],
 ) -> tuple[Tensor, list[Tensor], list[Tensor]]:
     """The same by the operator: it refuses second derivatives by name, and takes any gradient."""
-    dlogits, *dfinal = (None if d is None else transforms.as_plain(d) for d in outputs)
+    plain = [None if d is None else transforms.as_plain(d) for d in outputs]
+    dlogits, dfinal, dweightings = call.divided(plain)
     if dlogits is None:
         dlogits = x.new_zeros(*x.shape[:2], call.config.output_size)
     choices = operators.choices_of(call.config, call.backward_clip)
     state = [part.reshape(x.shape[1], *part.shape[-2:]) for part in state]
-    dx, *rest = operators.backward(x, call.lengths, weights, state, tape, dlogits, dfinal, *choices)
+    dx, *rest = operators.backward(
+        *(x, call.lengths, weights, state, tape, dlogits, dfinal, *choices, *dweightings)
+    )
     return dx, rest[: call.weights], rest[call.weights :]
+
+
+def _named(weightings: Sequence[Tensor]) -> Record:
+    return dict(zip(WEIGHTINGS, weightings, strict=True)) if weightings else {}
 
 
 def _all_plain(tensors: Sequence[Tensor | None]) -> bool:

@@ -21,6 +21,7 @@ from ntm.config import SHARPENING_EPSILON, SIMILARITY_EPSILON, NTMConfig
 from ntm.trace import AXES, HEAD_ARRAYS
 
 NO_ONNX = "ONNX has no operator for its kernels"
+_NONE = [None, None]  # the weightings of a call that does not ask for them
 PRECISIONS = {torch.float32: "float", torch.float64: "double"}
 # What the kernels record, in their order.
 RECORDED = (
@@ -137,20 +138,28 @@ def forward(
     weights: Sequence[Tensor],
     start: Sequence[Tensor],
     keep: bool,
-) -> tuple[Tensor, list[Tensor], Tensor]:
-    """Logits, the parts of the final state, and the tape (for `backward`, if to be kept)."""
+    with_weightings: bool = False,
+) -> tuple[Tensor, list[Tensor], list[Tensor], Tensor]:
+    """Logits, the parts of the final state, weightings if asked, and the tape for `backward`.
+
+    keep: whether `backward` will be called. If not, the tape does not grow with the steps.
+    with_weightings: whether to return the weightings of the read heads and of the write heads at
+        every step, (time, batch, heads, N); otherwise the list is empty.
+    """
     steps, batch_size, _ = x.shape
     weights, start = _contiguous(weights), _contiguous(start)
     x = x if x.stride(2) == 1 else x.contiguous()
     zeros = x.new_empty if lengths is None else x.new_zeros  # without lengths, all are written
     logits = zeros(steps, batch_size, weights[-1].shape[0])
     final = [x.new_empty(batch_size, *part.shape[-2:]) for part in start]
+    heads = [part.shape[-2:] for part in start[1:3]] if with_weightings else []
+    weightings = [zeros(steps, batch_size, *shape) for shape in heads]
     tape = x.new_empty(_loaded.module.tape_size(sizes, steps, batch_size, keep))
     function("forward", x.dtype)(
         *(sizes, x, lengths, torch.get_num_threads(), weights, start, keep),
-        *(tape, logits, final),
+        *(tape, logits, final, weightings or _NONE),
     )
-    return logits, final, tape
+    return logits, final, weightings, tape
 
 
 def backward(
@@ -162,21 +171,26 @@ def backward(
     dlogits: Tensor | None,
     dfinal: Sequence[Tensor | None],
     start: Sequence[Tensor],
+    dweightings: Sequence[Tensor | None] = (),
     with_dx: bool = True,
 ) -> tuple[Tensor | None, list[Tensor], list[Tensor]]:
-    """The gradients of x, the weights and the start; None in dlogits or dfinal is zero."""
+    """The gradients of x, the weights and the start.
+
+    None in dlogits, dfinal or dweightings is zero, and so is an empty dweightings.
+    """
     steps, batch_size = x.shape[:2]
     weights = _contiguous(weights)
     if dlogits is None:
         dlogits = x.new_zeros(steps, batch_size, weights[-1].shape[0])
     dfinal = [None if d is None else d.contiguous() for d in dfinal]
+    dweightings = [None if d is None else d.contiguous() for d in dweightings]
     if tape.numel() != _loaded.module.tape_size(sizes, steps, batch_size, True):
         raise ValueError("tape must come from a forward with keep=True, and this one does not.")
     dx = torch.zeros_like(x, memory_format=torch.contiguous_format) if with_dx else None
     dweights, dstart = [*map(torch.empty_like, weights)], empty_like(start)
     function("backward", x.dtype)(
         *(sizes, steps, batch_size, lengths, torch.get_num_threads(), weights, tape),
-        *(dlogits.contiguous(), dfinal, dx, dweights, dstart),
+        *(dlogits.contiguous(), dfinal, dweightings or _NONE, dx, dweights, dstart),
     )
     return dx, dweights, dstart
 

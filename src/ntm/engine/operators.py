@@ -1,9 +1,10 @@
 """The native engine as operators of PyTorch: for compilers, exporters, and modes that watch.
 
-`ntm::forward` and `ntm::backward` are registered with autograd and fake implementations. Their
-sizes are read off the tensors, so that they may be symbolic.
+`ntm::forward`, `ntm::forward_with_weightings` and `ntm::backward` are registered with autograd and
+fake implementations. Their sizes are read off the tensors, so that they may be symbolic.
 """
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -31,15 +32,19 @@ def choices_of(config: NTMConfig, backward_clip: float | None) -> Choices:
 _registry: Any = torch.library  # has no type annotations
 _CHOICES = "bool lstm, int[] shifts, bool scalar_shift, float backward_clip"
 _library = _registry.Library("ntm", "DEF")
+_OPERANDS = "Tensor x, Tensor? lengths, Tensor[] weights, Tensor[] start"
+_RESULTS = "Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor"
+# Two operators instead of two more outputs: saved programs hold the first one with its eight.
+_library.define(f"forward({_OPERANDS}, {_CHOICES}, bool keep) -> ({_RESULTS})")
 _library.define(
-    f"forward(Tensor x, Tensor? lengths, Tensor[] weights, Tensor[] start, {_CHOICES}, bool keep) "
-    f"-> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)"
+    f"forward_with_weightings({_OPERANDS}, {_CHOICES}, bool keep) -> ({_RESULTS}, Tensor, Tensor)"
 )
 _library.define(
-    f"backward(Tensor x, Tensor? lengths, Tensor[] weights, Tensor[] start, Tensor tape, "
-    f"Tensor dlogits, Tensor?[] dfinal, {_CHOICES}) -> Tensor[]"
+    f"backward({_OPERANDS}, Tensor tape, Tensor dlogits, Tensor?[] dfinal, {_CHOICES}, "
+    f"Tensor? dread_weightings=None, Tensor? dwrite_weightings=None) -> Tensor[]"
 )
 forward, backward = torch.ops.ntm.forward.default, torch.ops.ntm.backward.default
+forward_with_weightings = torch.ops.ntm.forward_with_weightings.default
 
 
 def _forward(
@@ -48,12 +53,15 @@ def _forward(
     weights: Sequence[Tensor],
     start: Sequence[Tensor],
     *choices_and_keep: Any,
+    with_weightings: bool = False,
 ) -> tuple[Tensor, ...]:
-    """Logits, the six parts of the final state, and the tape (for `backward`, if to be kept)."""
+    """Logits, the six parts of the final state, weightings if asked, and the tape."""
     *choices, keep = choices_and_keep
     sizes = _sizes(x, weights, start, choices)
-    logits, final, tape = native.forward(sizes, x, lengths, weights, start, keep)
-    return logits, *final, tape
+    logits, final, weightings, tape = native.forward(
+        sizes, x, lengths, weights, start, keep, with_weightings
+    )
+    return logits, *final, *weightings, tape
 
 
 def _backward(
@@ -64,11 +72,15 @@ def _backward(
     tape: Tensor,
     dlogits: Tensor,
     dfinal: Sequence[Tensor | None],
-    *choices: Any,
+    *choices_and_dweightings: Any,
 ) -> list[Tensor | None]:
-    """The gradients of x, the weights and the start, in this order; None in dfinal is zero."""
+    """The gradients of x, the weights and the start, in this order; None is zero."""
+    choices, given = choices_and_dweightings[:4], choices_and_dweightings[4:]
+    dweightings = (*given, None, None)[:2]  # torch leaves out arguments that have their default
     sizes = _sizes(x, weights, start, choices)
-    dx, dweights, dstart = native.backward(sizes, x, lengths, weights, tape, dlogits, dfinal, start)
+    dx, dweights, dstart = native.backward(
+        sizes, x, lengths, weights, tape, dlogits, dfinal, start, dweightings
+    )
     return [dx, *dweights, *dstart]
 
 
@@ -100,6 +112,7 @@ def _fake_forward(
     weights: Sequence[Tensor],
     start: Sequence[Tensor],
     *choices_and_keep: Any,
+    with_weightings: bool = False,
 ) -> tuple[Tensor, ...]:
     if torch.onnx.is_in_onnx_export():  # which torch.compile's own capture does not see
         raise RuntimeError(f"The native engine cannot run here: {native.NO_ONNX}. {_ADVICE}")
@@ -107,7 +120,9 @@ def _fake_forward(
     steps, batch_size = x.shape[:2]
     size = tape_size(sizes_of(weights, start), lstm, len(shifts), steps, batch_size, keep)
     logits = x.new_empty(steps, batch_size, weights[-1].shape[0])
-    return logits, *native.empty_like(start), x.new_empty(size)
+    heads = [part.shape[1:] for part in start[1:3]] if with_weightings else []
+    weightings = [x.new_empty(steps, batch_size, *shape) for shape in heads]
+    return logits, *native.empty_like(start), *weightings, x.new_empty(size)
 
 
 def _fake_backward(
@@ -129,8 +144,10 @@ def _differentiate(ctx: Any, dlogits: Tensor | None, *dothers: Tensor | None) ->
     weights, start = rest[: ctx.weights], rest[ctx.weights :]
     if dlogits is None:
         dlogits = x.new_zeros(*x.shape[:2], weights[-1].shape[0])
-    dfinal = list(dothers[:-1])
-    gradients = backward(x, lengths, weights, start, tape, dlogits, dfinal, *ctx.choices)
+    dfinal, dweightings = list(dothers[: len(start)]), dothers[len(start) : -1]
+    gradients = backward(
+        x, lengths, weights, start, tape, dlogits, dfinal, *ctx.choices, *dweightings
+    )
     dweights = gradients[1 : 1 + ctx.weights]
     nothing = [None] * (len(ctx.choices) + 1)
     return gradients[0], None, dweights, gradients[1 + ctx.weights :], *nothing
@@ -156,15 +173,24 @@ def _refusing_tangents(run: Any) -> Any:
     return checked
 
 
-_library.impl("forward", _forward, "CPU")
+def _register_forward(name: str, operator: Any, with_weightings: bool) -> None:
+    run, fake = (
+        functools.partial(function, with_weightings=with_weightings)
+        for function in (_forward, _fake_forward)
+    )
+    _library.impl(name, run, "CPU")
+    _registry.register_fake(f"ntm::{name}", fake)
+    derived = torch_names.make_autograd(operator, _differentiate, _set_up_context)
+    if derived is None:
+        _registry.register_autograd(f"ntm::{name}", _differentiate, setup_context=_set_up_context)
+    else:
+        _library.impl(name, _refusing_tangents(derived), "Autograd", with_keyset=True)
+
+
+_register_forward("forward", forward, with_weightings=False)
+_register_forward("forward_with_weightings", forward_with_weightings, with_weightings=True)
 _library.impl("backward", _backward, "CPU")
-_registry.register_fake("ntm::forward", _fake_forward)
 _registry.register_fake("ntm::backward", _fake_backward)
-_autograd = torch_names.make_autograd(forward, _differentiate, _set_up_context)
-if _autograd is None:
-    _registry.register_autograd("ntm::forward", _differentiate, setup_context=_set_up_context)
-else:
-    _library.impl("forward", _refusing_tangents(_autograd), "Autograd", with_keyset=True)
 _registry.register_autograd("ntm::backward", _refuse)
 
 

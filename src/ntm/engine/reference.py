@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from ntm import torch_names
 from ntm.cell import Cell, State, Step
-from ntm.engine.base import Record, Request, register
+from ntm.engine.base import WEIGHTINGS, Record, Request, register
 
 if TYPE_CHECKING:
     from ntm.layer import NTM
@@ -46,7 +46,9 @@ def _advance(cell: Cell, x: Tensor, state: State, active: Tensor | None) -> tupl
     return step, State(*(_where(active, new, old) for new, old in zip(after, state, strict=True)))
 
 
-def _scan(cell: Cell, x: Tensor, state: State, lengths: Tensor | None) -> tuple[Tensor, State]:
+def _scan(
+    cell: Cell, x: Tensor, state: State, lengths: Tensor | None, weightings: bool
+) -> tuple[Tensor, State, Record]:
     """`unroll` as one operator of a graph, for an exported program whose number of steps is open.
 
     The operator knows plain tuples of equal strides, and returns nothing that it was given.
@@ -54,15 +56,16 @@ def _scan(cell: Cell, x: Tensor, state: State, lengths: Tensor | None) -> tuple[
 
     def advance(
         state: tuple[Tensor, ...], now: tuple[Tensor, Tensor]
-    ) -> tuple[tuple[Tensor, ...], Tensor]:
+    ) -> tuple[tuple[Tensor, ...], list[Tensor]]:
         x_t, t = now
         active = None if lengths is None else (lengths > t).unsqueeze(1)
         step, after = _advance(cell, x_t, State(*state), active)
-        return _copies(after), _where(active, step.output)
+        found = [step.output, *(_weightings_of(step).values() if weightings else ())]
+        return _copies(after), [_where(active, tensor) for tensor in found]
 
     times = torch.arange(x.shape[0], device=x.device)
-    final, logits = torch_names.scan(advance, _copies(state), (x, times))
-    return logits, State(*final)
+    final, (logits, *found) = torch_names.scan(advance, _copies(state), (x, times))
+    return logits, State(*final), dict(zip(WEIGHTINGS, found, strict=True)) if weightings else {}
 
 
 def _copies(state: State) -> tuple[Tensor, ...]:
@@ -85,7 +88,7 @@ class Reference:
 
     def run(self, net: "NTM", request: Request) -> tuple[Tensor, State, Record]:
         """Run whole sequences, as `ntm.engine.base.Engine` describes."""
-        x, state, lengths, record, record_memory = request
+        x, state, lengths, record, record_memory, weightings = request
         if state is None:
             state = net.start(x.shape[1])
         if not torch.is_grad_enabled():  # where views of a leaf would still require gradients
@@ -94,10 +97,11 @@ class Reference:
             _require_no_clip(net.backward_clip)
             how_many: Any = x.shape[0]
             if isinstance(how_many, torch.SymInt):
-                return *_scan(net.cell, x, state, lengths), {}
-        steps = _Steps(record_memory)
+                return _scan(net.cell, x, state, lengths, weightings)
+        steps = _Steps(record_memory, weightings_alone=weightings)
+        on_step = steps.note if record or weightings else None
         with _clipped(net.cell, net.backward_clip):
-            logits, state = unroll(net.cell, x, state, lengths, steps.note if record else None)
+            logits, state = unroll(net.cell, x, state, lengths, on_step)
         return logits, state, steps.stacked()
 
 
@@ -163,13 +167,13 @@ class ClippedGradient(torch.autograd.Function):
 class _Steps:
     """Everything that happened so far, a record for each step."""
 
-    def __init__(self, with_memory: bool) -> None:
-        self._with_memory = with_memory
+    def __init__(self, with_memory: bool, weightings_alone: bool) -> None:
+        self._with_memory, self._weightings_alone = with_memory, weightings_alone
         self._records: list[Record] = []
 
     def note(self, step: Step, after: State, active: Tensor | None) -> None:
         """Add a step, the state after it, and zeros for the sequences that have ended."""
-        noted = _record_of(step, after)
+        noted = _weightings_of(step) if self._weightings_alone else _record_of(step, after)
         if self._with_memory:
             noted["memory"] = after.memory
         self._records.append({name: _where(active, tensor) for name, tensor in noted.items()})
@@ -178,6 +182,10 @@ class _Steps:
         """The steps as one record, time first; empty where none was noted."""
         names = self._records[0] if self._records else {}
         return {name: torch.stack([step[name] for step in self._records]) for name in names}
+
+
+def _weightings_of(step: Step) -> Record:
+    return dict(zip(WEIGHTINGS, (step.read.weighting, step.write.weighting), strict=True))
 
 
 def _record_of(step: Step, after: State) -> Record:

@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 from ntm.figures import style
 from ntm.figures.runs import MissingError, RunFolders
+from ntm.models import Family
 from ntm.paper.experiment import Experiment, FigureSpec
 from ntm.paper.registry import MACHINE, experiment_of, experiments
+from ntm.tasks import Task
 
 
 class DrawnFigure(NamedTuple):
@@ -21,14 +23,20 @@ class DrawnFigure(NamedTuple):
 
 
 def draw_figures(
-    folders: Iterable[str | Path], out: str | Path, formats: Sequence[str] = ("png", "svg")
+    folders: Iterable[str | Path],
+    out: str | Path,
+    formats: Sequence[str] = ("png", "svg"),
+    *,
+    task: Task | None = None,
+    family: Family | None = None,
 ) -> Iterator[DrawnFigure]:
     """Draw every figure that the runs in these folders allow, in the paper's order.
 
-    folders: runs, or folders of runs. For each kind of network a figure takes all runs, or the one
-    of lowest cost.
+    folders: runs, folders of runs, saved networks and names of packaged ones. For each kind of
+        network a figure takes all runs, or the one of lowest cost.
+    task, family: of saved networks that do not say it themselves.
     """
-    runs = RunFolders(folders)
+    runs = RunFolders(folders, task, family)
     for experiment, figure in figures_of(runs.tasks):
         yield drawn(experiment, figure, runs, Path(out), formats)
 

@@ -13,7 +13,8 @@ from ntm.evaluation import evaluate
 from ntm.evaluation.heads import analyse
 from ntm.evaluation.recording import Recording, record
 from ntm.figures.answers import Answer
-from ntm.models import MODELS, Model, family
+from ntm.models import MODELS, Family, Model
+from ntm.models import family as family_named
 from ntm.paper.experiment import TRAINED_RANGE, Case
 from ntm.paper.published import CostCurve
 from ntm.pretrained.runs import open_runs
@@ -37,7 +38,9 @@ class TrainedNetwork(NamedTuple):
     @torch.no_grad()
     def logits(self, inputs: Tensor) -> Tensor:
         """Its outputs for inputs (time, batch, input_size), on the CPU."""
-        logits: Tensor = self.model(inputs.to(next(self.model.parameters()).device))[0]
+        there = inputs.to(next(self.model.parameters()).device)
+        lengths = torch.full((inputs.shape[1],), len(inputs), device=there.device)
+        logits: Tensor = self.model(there, lengths=lengths)[0]
         return logits.cpu()
 
     def answer(self, title: str, case: Case) -> Answer:
@@ -58,15 +61,21 @@ class TrainedNetwork(NamedTuple):
 class RunFolders:
     """Run folders, by task and model.
 
-    folders: runs, or names of packaged networks; a folder that is no run itself stands for the
-        runs directly in it.
+    folders: runs, saved networks, or names of packaged ones; a folder that is no run itself stands
+        for the runs directly in it.
+    task, family: of saved networks that do not say it themselves.
     """
 
-    def __init__(self, folders: Iterable[str | Path]) -> None:
+    def __init__(
+        self,
+        folders: Iterable[str | Path],
+        task: Task | None = None,
+        family: Family | None = None,
+    ) -> None:
         self.lacking: list[str] = []
         """What figures had to be drawn without."""
         self._runs: dict[tuple[str, str], list[Run]] = {}
-        for run in open_runs(folders):
+        for run in open_runs(folders, task, family):
             self._runs.setdefault(run.settings.network, []).append(run)
 
     @property
@@ -99,7 +108,7 @@ class RunFolders:
         for model in models:
             if runs := self._runs.get((task, model)):
                 run = min(runs, key=_lowest_cost)
-                return TrainedNetwork(family(model).title, run.settings.task, _loaded(run))
+                return TrainedNetwork(family_named(model).title, run.settings.task, _loaded(run))
         raise MissingError(_advice(task, *models))
 
     def wanted(self, task: str, *models: str) -> list[TrainedNetwork]:

@@ -2,15 +2,16 @@
 
     MODELS                      the families by name, in the order of the paper's tables
     family("ntm-ff")            one of them
-    family_of(model)            the one that a model, or a config, belongs to
+    family_of(model)            the family that built a model, or that a config belongs to
 
 A model is a `torch.nn.Module` with the call of `NTM`, `logits, state = model(x, lengths=lengths)`,
 and a `config`, which is a frozen dataclass with an `input_size` and an `output_size`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any, ClassVar, NamedTuple
 
 from torch import Tensor, nn
@@ -21,6 +22,7 @@ from ntm.trace import Trace
 
 Model = nn.Module
 ModelConfig = Any
+_BUILT_BY = "_built_by"  # attribute of a network: the name of its family
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,12 @@ class Footprint(NamedTuple):
 
 @dataclass(frozen=True)
 class Family(ABC):
-    """One kind of model."""
+    """One kind of model.
+
+    A network remembers the family that built it. Several families may share a config class: a
+    config alone belongs to the family whose class declares `config`, not to a family that inherits
+    it, which is chosen by its name.
+    """
 
     name: str
     """What users type."""
@@ -59,6 +66,12 @@ class Family(ABC):
     initialisation: ClassVar[type] = NoInitialisation
     has_memory: ClassVar[bool] = False
     """Whether `trace` and `enlarged` work: whether it is an NTM of some kind."""
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        for method in ("build", "enlarged"):
+            if method in vars(cls):
+                setattr(cls, method, _signed(vars(cls)[method]))
 
     @property
     def page_colours(self) -> tuple[str, str]:
@@ -104,16 +117,39 @@ class Family(ABC):
         raise ValueError(f"{self.title} has no memory to enlarge: memory_locations is for an NTM.")
 
 
+def _signed(make: Callable[..., Model]) -> Callable[..., Model]:
+    """Wrap a method that makes a network: note the name of the family on the network."""
+
+    @wraps(make)
+    def make_and_sign(self: Family, *arguments: Any, **options: Any) -> Model:
+        model = make(self, *arguments, **options)
+        model.__dict__[_BUILT_BY] = self.name
+        return model
+
+    return make_and_sign
+
+
 def lstm_parameters(inputs: int, size: int, layers: int) -> int:
     """About how many weights the layers of an LSTM have, each of which sees the one below."""
     return 4 * size * (inputs + size) + 8 * (layers - 1) * size * size
 
 
-MODELS: Registry[Family] = Registry("model", "ntm.families")
+def _require_instance(family: object) -> None:
+    if isinstance(family, Family):
+        return
+    name = family.__name__ if isinstance(family, type) else repr(family)
+    raise TypeError(
+        f"{name} is not an instance of a family; register an instance of a subclass of "
+        f'ntm.models.Family, such as MyFamily("my-name", "My title", "#123456").'
+    )
+
+
+MODELS: Registry[Family] = Registry("model", "ntm.families", _require_instance)
 
 
 def register(family: Family) -> Family:
     """Make a family known by its name; a name has one class."""
+    _require_instance(family)
     return MODELS.add(family.name, family)
 
 
@@ -123,12 +159,27 @@ def family(name: str | None, source: str | None = None) -> Family:
 
 
 def family_of(model: object) -> Family:
-    """The family that a model, or its config, belongs to."""
-    config = model.config if isinstance(model, nn.Module) else model
-    for known in MODELS.values():
-        if known.fits(config):
-            return known
+    """The family that built a model; for another model, or a config, the family of the config."""
+    if not isinstance(model, nn.Module):
+        return _family_of_config(model)
+    built_by = vars(model).get(_BUILT_BY)
+    return _family_of_config(model.config) if built_by is None else family(built_by)
+
+
+def _family_of_config(config: object) -> Family:
+    fitting = [known for known in MODELS.values() if known.fits(config)]
+    declaring = [known for known in fitting if "config" in vars(type(known))]
+    found = declaring if len(fitting) > 1 and declaring else fitting
+    if len(found) == 1:
+        return found[0]
+    kind = type(config).__name__
+    if not found:
+        raise ValueError(
+            f"No model family has configs like {kind}; register one with ntm.models.register. "
+            f"Known: {', '.join(MODELS)}."
+        )
     raise ValueError(
-        f"No model family has configs like {type(config).__name__}; register one with "
-        f"ntm.models.register. Known: {', '.join(MODELS)}."
+        f"A {kind} alone does not tell the model family: {', '.join(f.name for f in found)} all "
+        f"have such configs. Build the network with one of them, or name it: "
+        f"Settings(..., model_name={found[0].name!r})."
     )

@@ -7,13 +7,14 @@ learned.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple, Self, overload
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from ntm import checks, forms, states
+from ntm import checks, forms, rebuilding, states
 from ntm.common.fields import Checked, setting
 from ntm.engine import EngineName, checked_name
 from ntm.forms import Lengths, Sequences
@@ -138,8 +139,36 @@ class LSTMBaseline(nn.Module):
         batch_first: bool = False,
         engine: EngineName = "auto",
     ) -> Self:
-        """The network that a config describes, freshly initialised."""
-        return cls(**vars(config), **vars(initialisation), batch_first=batch_first, engine=engine)
+        """The network that a config describes, freshly initialised; see `NTM.from_config`."""
+        others = {"batch_first": batch_first, "engine": engine}
+        return rebuilding.build(cls, config, initialisation, **others)
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        folder: str | Path,
+        *,
+        batch_first: bool | None = None,
+        engine: EngineName = "auto",
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> Self:
+        """The network that `save_pretrained` wrote; the arguments are those of the NTM's."""
+        from ntm import pretrained, saving
+
+        if str(folder) in pretrained.names() and not Path(folder).exists():
+            raise ValueError(f"{folder} is an NTM; load it with NTM.from_pretrained.")
+        chosen: dict[str, Any] = {"engine": engine, "device": device, "dtype": dtype}
+        return saving.load(cls, folder, batch_first=batch_first, **chosen)
+
+    def save_pretrained(self, folder: str | Path, *, task: Any = None) -> None:
+        """Write the weights (safetensors), the config and `batch_first` (JSON); see the NTM's.
+
+        task: an `ntm.tasks.Task`, recorded for the commands; without it they take --task.
+        """
+        from ntm import saving
+
+        saving.save(self, folder, task)
 
     @property
     def engine(self) -> EngineName:

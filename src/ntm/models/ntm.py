@@ -69,6 +69,11 @@ class NTMFamily(Family):
         self, model: Any, x: Tensor, lengths: Tensor | None = None, *, memory: bool = False
     ) -> Trace:
         """Everything that the heads do."""
+        if not hasattr(model, "trace"):
+            raise ValueError(
+                f"{self.title} cannot be traced: its network, {type(model).__name__}, has no "
+                f"method trace; override trace of the family."
+            )
         trace: Trace = model.trace(x, lengths=lengths, memory=memory)
         return trace
 

@@ -13,7 +13,8 @@ from ntm.paper.settings import paper_settings
 from ntm.report.table import Table
 from ntm.runs import block_generator
 from ntm.tasks import Batch, Task
-from ntm.training import make_progress, train
+from ntm.training import make_progress
+from ntm.training.begin import train_until_signal
 
 SECONDS = 120.0
 """Training may take this long. The native engine needs a fifth of it; plain PyTorch needs hours."""
@@ -29,7 +30,7 @@ def demonstrate(out: Path) -> int:
     """Train, and show what came of it; returns the exit code."""
     changes = {"sequences": 20_000, "stop_after_seconds": SECONDS, "validate_every": 0}
     settings = paper_settings("copy", "ntm-lstm").with_(training=changes)
-    result = train(settings, progress=make_progress())
+    result = train_until_signal(settings, progress=make_progress())
     if result.signal is not None:
         return 128 + result.signal
     model = result.model

@@ -25,7 +25,7 @@ def read_experiment(file: str | Path) -> Experiment:
     """The experiment that a file describes."""
     file = Path(file)
     try:
-        values = tomllib.loads(file.read_text())
+        values = tomllib.loads(file.read_text(encoding="utf-8"))
         parts = {name: read(values[name]) for name, read in _PARTS.items() if name in values}
         files = {name: file.parent / values[name] for name in _FILES if name in values}
         return Experiment(**{**values, **parts, **files})

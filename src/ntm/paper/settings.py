@@ -128,7 +128,8 @@ def _settings(task: str | Task, model: str) -> tuple[Settings, Plan]:
     plan = _plan(experiment, model)
     config = _config(model, plan, Widths(task.input_size, task.output_size, (-1, 0, 1)))
     rate = OptimiserSettings(learning_rate=plan.learning_rate)
-    settings = Settings(task, config, rate, TrainingSettings(sequences=experiment.sequences))
+    training = TrainingSettings(sequences=experiment.sequences)
+    settings = Settings(task, config, rate, training, model_name=model)
     return settings.with_(initialisation=plan.start), plan
 
 

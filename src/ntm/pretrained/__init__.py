@@ -12,11 +12,13 @@ import json
 import math
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+import torch
 from safetensors import safe_open
 from safetensors import torch as safetensors
 
+from ntm import saving
 from ntm.common.files import write_atomically
 from ntm.common.text import unknown
 from ntm.engine import EngineName
@@ -27,7 +29,9 @@ from ntm.pretrained.card import SEED, SEQUENCES, Ability, measure
 from ntm.runs import Run, RunError, Settings
 from ntm.runs.facts import validated
 from ntm.runs.formats import FORMAT
+from ntm.runs.weights import read_weights, require_fitting
 
+Net = TypeVar("Net", bound=NTM)
 FOLDER = Path(__file__).parent
 
 
@@ -81,20 +85,32 @@ def is_packaged(name: str | Path) -> bool:
                 f"folder, or ntm.pretrained.load({name!r}) for the packaged one."
             )
         return True
-    if Path(name).is_dir() or Path(name).name != name:
+    if Path(name).exists() or Path(name).name != name:
         return False
     known = unknown("pretrained network", name, names())
     raise ValueError(f"{known} Nor is there a folder {name!r} that net.save_pretrained wrote.")
 
 
 def load(name: str, *, batch_first: bool = False, engine: EngineName = "auto") -> NTM:
-    """A trained network, ready to run or to train on."""
-    chosen = facts(name).settings
-    net = NTM.from_config(
-        chosen.model, chosen.initialisation, batch_first=batch_first, engine=engine
-    )
-    net.load_state_dict(safetensors.load_file(_file(name)))
-    return net
+    """A trained network, ready to run or to train on; `NTM.from_pretrained` has more options."""
+    return load_as(NTM, name, batch_first=batch_first, engine=engine)
+
+
+def load_as(
+    kind: type[Net],
+    name: str,
+    *,
+    batch_first: bool = False,
+    engine: EngineName = "auto",
+    device: torch.device | str | None = None,
+    dtype: torch.dtype | None = None,
+) -> Net:
+    """The same as a subclass of NTM, which must have no parameters that the file lacks."""
+    chosen, weights = facts(name).settings, read_weights(_file(name))
+    sizes = (chosen.model, chosen.initialisation)
+    require_fitting(weights, chosen.model, lambda: kind.from_config(*sizes), kind.__name__)
+    net: Net = saving.filled(kind, *sizes, weights, batch_first, engine)
+    return saving.placed(net, device, dtype)
 
 
 def facts(name: str) -> Facts:

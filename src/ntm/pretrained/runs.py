@@ -1,14 +1,21 @@
-"""Packaged networks where a command takes a run folder: `ntm eval copy-ff`."""
+"""Networks where a command takes a run folder: packaged (`ntm eval copy-ff`) and saved ones."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from ntm import pretrained
+from torch import Tensor
+
+from ntm import pretrained, saving
 from ntm.common.text import unknown
-from ntm.models import Model
-from ntm.runs import FolderError, Run, find_runs
-from ntm.runs.folder import Weights
+from ntm.models import Family, Model, family_of
+from ntm.rebuilding import plain_defaults
+from ntm.runs import FolderError, Run, RunError, Settings
+from ntm.runs.folder import Weights, run_folders
+from ntm.tasks import Task
 
 
 class PackagedRun(Run):
@@ -28,8 +35,97 @@ class PackagedRun(Run):
         return pretrained.load(name), known
 
 
-def open_run(name: str | Path) -> Run:
-    """A run folder or, where there is none, the packaged network of that name."""
+class SavedRun(Run):
+    """A network of `save_pretrained` in the place of a run, of which nothing else is known.
+
+    task: the task that the network performs; None takes the one that the folder records.
+    family: builds the network, where its class is not one of the package.
+    """
+
+    def __init__(
+        self, path: str | Path, task: Task | None = None, family: Family | None = None
+    ) -> None:
+        self._place(Path(path))
+        self._network = network = SavedNetwork(path, family)
+        task = task or network.task()
+        try:
+            sizes = {"model": network.config, "initialisation": network.initialisation}
+            self.settings = Settings(task, **sizes, model_name=network.family.name)
+        except ValueError as error:
+            raise FolderError(str(error)) from error
+
+    def load_model(self, weights: Weights | None = None) -> tuple[Model, dict[str, Any]]:
+        """The network, in float32 and time first as commands run it."""
+        if weights == "latest":
+            raise FolderError(f"{self.path} has one set of weights; leave --latest out.")
+        return self._network.load(), {"weights": "saved"}
+
+
+class SavedNetwork:
+    """The network in a folder of `save_pretrained`, built by its family."""
+
+    def __init__(self, path: str | Path, family: Family | None = None) -> None:
+        with _failing(path):
+            self.saved = saving.read(path)
+        if family is None and self.saved.subclass is not None:
+            raise FolderError(
+                f"{path} holds a {self.saved.subclass}, a class of your own; name the family that "
+                f"builds it, --model NAME or FILE, or load it with "
+                f"{self.saved.subclass}.from_pretrained in Python."
+            )
+        usual = family_of(self.saved.config)
+        self.family = family or usual
+        if not issubclass(self.family.config, type(self.saved.config)):
+            raise FolderError(
+                f"The model of {path} is {usual.name}, not {self.family.name}; leave --model out."
+            )
+        with _failing(path):
+            self.config = self.family.config(**asdict(self.saved.config))
+        self.initialisation = self.saved.initialisation
+
+    def task(self) -> Task:
+        """The task that the folder records."""
+        with _failing(self.saved.folder):
+            task = saving.recorded_task(self.saved)
+        if task is None:
+            raise FolderError(
+                f"{self.saved.folder} does not say which task its network performs; name it, such "
+                f"as --task copy."
+            )
+        return task
+
+    def load(self) -> Model:
+        """The network with its weights, in float32 on the CPU."""
+        build = partial(self.family.build, self.config, self.initialisation, "auto")
+        with _failing(self.saved.folder):
+            weights = saving.weights_for(self.saved, build)
+            with plain_defaults():
+                model = build()
+            self.saved.require(type(model))
+            model.load_state_dict(weights)
+        return model
+
+
+@contextmanager
+def _failing(folder: str | Path) -> Iterator[None]:
+    """Within this, a folder whose files are not those of a network is a failure."""
+    try:
+        yield
+    except (TypeError, ValueError, RuntimeError, FileNotFoundError) as error:
+        reason = str(error).rstrip(".")
+        told = reason if str(folder) in reason else f"{folder} cannot be used: {reason}"
+        raise RunError(f"{told}.") from error
+
+
+def open_run(name: str | Path, task: Task | None = None, family: Family | None = None) -> Run:
+    """A run folder, a saved network or, where there is no folder, the packaged network.
+
+    task, family: as in `SavedRun`; a run and a packaged network have their own.
+    """
+    if saving.is_saved(name):
+        return SavedRun(name, task, family)
+    if task is not None or family is not None:
+        raise FolderError(f"{name} has its task and model; leave --task and --model out.")
     if str(name) in pretrained.names() and not Run.exists(name):
         return PackagedRun(str(name))
     if Path(name).name == str(name) and not Path(name).exists():
@@ -37,9 +133,69 @@ def open_run(name: str | Path) -> Run:
     return Run(name)
 
 
-def open_runs(names: Iterable[str | Path]) -> list[Run]:
-    """The runs in folders, each of which is one or holds some, and packaged networks."""
-    runs: list[Run] = []
+def open_runs(
+    names: Iterable[str | Path], task: Task | None = None, family: Family | None = None
+) -> list[Run]:
+    """The runs in folders, each of which is one or holds some, and packaged networks.
+
+    task, family: of saved networks among them.
+    """
+    folders: list[str | Path] = []
     for name in names:
-        runs += find_runs([name]) if Path(name).is_dir() else [open_run(name)]
-    return runs
+        folders += run_folders(name) if Path(name).is_dir() else [name]
+    return [
+        open_run(name, task, family) if saving.is_saved(name) else open_run(name)
+        for name in folders
+    ]
+
+
+def fine_tuned(settings: Settings, network: str | Path, family: Family | None = None) -> Settings:
+    """Settings of a run that starts from the weights of a network instead of fresh ones.
+
+        settings = fine_tuned(settings_for("copy").with_(task={"max_length": 40}), "copy-ff")
+
+    network: a run folder, a folder of `save_pretrained` or a packaged network. The sizes of the
+        model follow it, and there is one start.
+    family: builds a saved network of a class that is not the package's.
+    """
+    found = find_network(network, family)
+    training = replace(settings.training, start_from=str(network), starts=1, memory_locations=None)
+    sizes = {"model": found.config, "initialisation": found.initialisation}
+    return replace(settings, training=training, **sizes, model_name=found.family.name)
+
+
+def start_weights(settings: Settings) -> dict[str, Tensor]:
+    """The weights of the network that a run starts from, which must have the sizes of the run."""
+    name = str(settings.training.start_from)
+    found = find_network(name, settings.family)
+    for key, value in vars(settings.model).items():
+        if getattr(found.config, key, None) != value:
+            raise FolderError(
+                f"model.{key} is {value!r}, but {name}, which the run starts from, has "
+                f"{getattr(found.config, key, None)!r}; leave the sizes to it."
+            )
+    return found.load().state_dict()
+
+
+class FoundNetwork(NamedTuple):
+    """A network of any kind of folder, or of the package, without its task."""
+
+    family: Family
+    config: Any
+    initialisation: Any
+    load: Callable[[], Model]
+
+
+def find_network(name: str | Path, family: Family | None = None) -> FoundNetwork:
+    """The network of that name or folder, which must be of this family if one is given."""
+    if saving.is_saved(name):
+        saved = SavedNetwork(name, family)
+        return FoundNetwork(saved.family, saved.config, saved.initialisation, saved.load)
+    run = open_run(name)
+    settings = run.settings
+    if family is not None and settings.model_name != family.name:
+        raise FolderError(
+            f"The model of {name} is {settings.model_name}, not {family.name}; leave --model out."
+        )
+    sizes = (settings.model, settings.initialisation)
+    return FoundNetwork(settings.family, *sizes, lambda: run.load_model()[0])

@@ -3,7 +3,7 @@
 import torch
 
 from ntm.common.text import first_line
-from ntm.models.family import Model, family_of
+from ntm.models.family import Family, Model
 from ntm.runs.errors import RunError
 from ntm.runs.settings import Settings
 from ntm.runs.stream import block_seed
@@ -23,7 +23,7 @@ def build_model(settings: Settings, start: int = 0) -> Model:
             told = f"A network {family.name} of these sizes cannot be made"
             raise RunError(f"{told}: {first_line(error)}.") from error
     bound_backward(model, settings, 0)
-    return _placed(model, training.device)
+    return _placed(model, family, training.device)
 
 
 def build_here(settings: Settings) -> Model:
@@ -49,13 +49,13 @@ def bound_backward(model: Model, settings: Settings, sequences: int) -> None:
     settings.family.bound_backward(model, per_sequence)
 
 
-def _placed(model: Model, device: str) -> Model:
+def _placed(model: Model, family: Family, device: str) -> Model:
     try:
         model = model.to(device)
     except (RuntimeError, AssertionError) as error:
         raise RunError(f"training.device={device} cannot be used: {first_line(error)}.") from error
     try:
-        family_of(model).runs_on(model)
+        family.runs_on(model)
     except RuntimeError as error:
         raise RunError(str(error)) from error
     return model

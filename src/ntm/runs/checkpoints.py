@@ -52,6 +52,11 @@ def save(folder: Path, tensors: Mapping[str, Tensor], values: Mapping[str, Any])
         _remove(folder, old)
 
 
+def exist(folder: Path) -> bool:
+    """Whether a folder has checkpoints, whole or damaged."""
+    return bool(_numbers(folder))
+
+
 def load_newest(folder: Path) -> tuple[Checkpoint | None, list[str]]:
     """The newest checkpoint that is whole, and a sentence for each newer one that is not.
 

@@ -183,15 +183,18 @@ def run_name(settings: Settings) -> str:
 
 def find_runs(folders: Iterable[str | Path]) -> list[Run]:
     """The runs in folders: each is one, or holds some."""
-    runs = []
-    for folder in map(Path, folders):
-        require_folder(folder)
-        inside = sorted(file.parent for file in folder.glob("*/config.json"))
-        found = [folder] if Run.exists(folder) else inside
-        if not found:
-            raise FolderError(f"{folder} is not a run folder, and no run is in it.")
-        runs += [Run(path) for path in found]
-    return runs
+    return [Run(path) for folder in folders for path in run_folders(folder)]
+
+
+def run_folders(folder: str | Path) -> list[Path]:
+    """The folders that may be runs: this one, or those in it."""
+    folder = Path(folder)
+    require_folder(folder)
+    inside = sorted(file.parent for file in folder.glob("*/config.json"))
+    found = [folder] if Run.exists(folder) else inside
+    if not found:
+        raise FolderError(f"{folder} is not a run folder, and no run is in it.")
+    return found
 
 
 def require_folder(path: Path) -> None:
@@ -212,6 +215,11 @@ def _read_settings(file: Path) -> Settings:
         raise RunError(f"{file} is {error}.") from error
     if not isinstance(data, dict) or "format" not in data:
         raise RunError(f"{file} is not the config.json of a run.")
+    if str(data["format"]).startswith("ntm-network-"):
+        raise FolderError(
+            f"{file.parent} holds a saved network, not a run; NTM.from_pretrained loads it, and "
+            f"ntm eval, trace, analyse, figures, studio and train --from take it."
+        )
     if data["format"] not in READABLE:
         known = " and ".join(map(str, READABLE))
         raise RunError(f"{file} has the format {data['format']!r}; this version reads {known}.")

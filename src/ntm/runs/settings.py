@@ -16,7 +16,7 @@ from ntm import engine
 from ntm.common.fields import Checked, check_value, named_field, parsed, setting
 from ntm.common.registry import source_of
 from ntm.common.text import nearest, unknown
-from ntm.models.family import Family, ModelConfig, family, family_of
+from ntm.models.family import MODELS, Family, ModelConfig, family, family_of
 from ntm.runs.formats import FORMAT, modernised
 from ntm.tasks import TASKS, Task
 
@@ -105,6 +105,11 @@ class TrainingSettings(Checked):
         "axes of the task, such as length=60: validation adds the cost of as many sequences fixed "
         "at these values, beyond what is trained on; nothing adds none",
     )
+    start_from: str | None = setting(
+        None,
+        "network whose weights the run starts from, instead of fresh ones: a run folder, a saved "
+        "network or a packaged one",
+    )
     starts: int = setting(
         1, "initialisations to try: each has a trial, and the best continues", at_least=1
     )
@@ -172,8 +177,11 @@ class Settings:
     training: TrainingSettings = TrainingSettings()
     initialisation: Any = None
     """How the weights begin, of the type that the model's family has for that; None: as usual."""
+    model_name: str = ""
+    """Name of the model's family on the command line; empty: the family of the config."""
 
     def __post_init__(self) -> None:
+        self._require_family()
         sizes = (self.task.input_size, self.task.output_size)
         if (self.model.input_size, self.model.output_size) != sizes:
             raise ValueError(
@@ -183,8 +191,18 @@ class Settings:
             )
         beyond_task(self.task, self.training.validate_beyond)
         self._require_trainable_memory()
+        self._require_one_start()
         if self.initialisation is None:
             object.__setattr__(self, "initialisation", self.family.initialisation())
+
+    def _require_family(self) -> None:
+        if not self.model_name:
+            object.__setattr__(self, "model_name", family_of(self.model).name)
+        if not self.family.fits(self.model):
+            raise ValueError(
+                f"The model {self.model_name} has a {_described_config(self.family)}, got "
+                f"{self.model}; give it such a config, or name another model."
+            )
 
     def _require_trainable_memory(self) -> None:
         most = self.training.memory_locations
@@ -193,6 +211,18 @@ class Settings:
                 f"training.memory_locations is {most}, but {self.model_name} has no memory; "
                 f"leave it out, or train an NTM."
             )
+
+    def _require_one_start(self) -> None:
+        chosen = self.training
+        if chosen.start_from is None:
+            return
+        for name, usual in (("starts", 1), ("memory_locations", None)):
+            if (value := getattr(chosen, name)) != usual:
+                raise ValueError(
+                    f"training.{name} is {value}, but the run starts from the weights of "
+                    f"{chosen.start_from}, which are all there is to start with; leave "
+                    f"training.{name} out."
+                )
 
     @property
     def trained_model(self) -> ModelConfig:
@@ -205,12 +235,7 @@ class Settings:
     @property
     def family(self) -> Family:
         """The family of the model."""
-        return family_of(self.model)
-
-    @property
-    def model_name(self) -> str:
-        """What the command line calls the model's family."""
-        return self.family.name
+        return family(self.model_name)
 
     @property
     def network(self) -> tuple[str, str]:
@@ -227,7 +252,14 @@ class Settings:
         task = replace(self.task, **changes.pop("task"))
         model = replace(fitted(self.model, task), **changes.pop("model"))
         others = {name: replace(getattr(self, name), **values) for name, values in changes.items()}
-        return Settings(task, model, **others)
+        return Settings(task, model, **others, model_name=self._name_with(model))
+
+    def _name_with(self, model: ModelConfig) -> str:
+        """The family with another config: the same or, where another of its class fits, that."""
+        own = self.family
+        kin = [other for other in MODELS.values() if type(other) is type(own)]
+        fitting = [other.name for other in (own, *kin) if other.fits(model)]
+        return fitting[0] if fitting else own.name
 
     def with_text(self, texts: Mapping[str, str]) -> "Settings":
         """The same with some settings as text: `{"section.key": "value"}`."""
@@ -280,7 +312,8 @@ class Settings:
             "optimiser": OptimiserSettings,
             "training": TrainingSettings,
         }
-        return cls(**{name: _rebuilt(owners[name], name, sections[name]) for name in SECTIONS})
+        values = {name: _rebuilt(owners[name], name, sections[name]) for name in SECTIONS}
+        return cls(**values, model_name=kind.name)
 
     def _named(self, key: str) -> tuple[str, str]:
         section, dot, name = key.partition(".")
@@ -300,6 +333,11 @@ class Settings:
 def fitted(config: ModelConfig, task: Task) -> ModelConfig:
     """The config with the channels of the task."""
     return replace(config, input_size=task.input_size, output_size=task.output_size)
+
+
+def _described_config(kind: Family) -> str:
+    fixed = " and ".join(f"{name}={value}" for name, value in kind.fixed.items())
+    return kind.config.__name__ + (f" with {fixed}" if fixed else "")
 
 
 def _head(name: str, entry: object) -> dict[str, str]:

@@ -12,10 +12,10 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
 
 from ntm.common.files import require_short_header
 from ntm.common.text import first_line
+from ntm.rebuilding import unfilled
 from ntm.runs.facts import Facts, parse_facts
 
 Weights = dict[str, Tensor]
@@ -47,36 +47,51 @@ def _opened(file: Path) -> Iterator[Any]:
         raise ValueError(f"{told}: {first_line(error)}.") from error
 
 
-class _Unfilled(TorchFunctionMode):
-    """Leaves out normal_: on the meta device torch imports its compiler for it, for seconds."""
-
-    def __torch_function__(
-        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        return None if func is nn.init.normal_ else func(*args, **(kwargs or {}))
-
-
-def require_fitting(weights: Weights, config: Any, build: Callable[[], nn.Module]) -> None:
+def require_fitting(
+    weights: Weights,
+    config: Any,
+    build: Callable[[], nn.Module],
+    network: str = "the network in config.json",
+) -> None:
     """Refuse weights unless they have the names and shapes of a network, and one dtype."""
-    # Sizes first: even without values, a network of a billion layers takes forever to build.
+    require_sizes(weights, config)
+    expected = unfilled(build).state_dict()
+    wanted, found = shapes_of(expected), _without_old_entries(shapes_of(weights))
+    for name in sorted(wanted.keys() | found.keys()):
+        if wanted.get(name) != found.get(name):
+            raise ValueError(
+                f"the weights are not of {network}: {name} must be "
+                f"{wanted.get(name, 'absent')}, got {found.get(name, 'nothing')}."
+            )
+    _require_dtypes(weights, expected)
+
+
+def require_sizes(weights: Weights, config: Any) -> None:
+    """Refuse a config with sizes that weights of this number cannot have."""
+    # Even without values, a network of a billion layers takes forever to build.
     values = sum(tensor.numel() for tensor in weights.values())
     sizes = {name: size for name, size in vars(config).items() if isinstance(size, int)}
-    layers = max(size for name, size in sizes.items() if name.endswith("layers"))
-    if max(sizes.values()) > values or layers > len(weights):
+    layers = (size for name, size in sizes.items() if name.endswith("layers"))
+    if max(sizes.values(), default=0) > values or max(layers, default=0) > len(weights):
         raise ValueError("config.json is of a far larger network than the weights.")
-    with torch.device("meta"), _Unfilled():
-        expected = shapes_of(build().state_dict())
-    found = _without_old_entries(shapes_of(weights))
-    for name in sorted(expected.keys() | found.keys()):
-        if expected.get(name) != found.get(name):
-            raise ValueError(
-                f"the weights are not of the network in config.json: {name} must be "
-                f"{expected.get(name, 'absent')}, got {found.get(name, 'nothing')}."
-            )
-    kinds = {tensor.dtype for tensor in weights.values()}
+
+
+def _require_dtypes(weights: Weights, expected: Weights) -> None:
+    """Refuse floating-point tensors of several dtypes, and others of another dtype than built."""
+    counted = {name for name, tensor in expected.items() if not tensor.is_floating_point()}
+    kinds = {tensor.dtype for name, tensor in weights.items() if name not in counted}
     if len(kinds) > 1 or not kinds <= _DTYPES:
         listed = ", ".join(sorted(map(str, kinds)))
         raise ValueError(f"the weights must have one floating-point dtype, got {listed}.")
+    for name in sorted(counted):
+        if weights[name].dtype != expected[name].dtype:
+            told = f"{name} must be {expected[name].dtype}, got {weights[name].dtype}"
+            raise ValueError(f"the weights are not of the network: {told}.")
+
+
+def dtype_of(weights: Weights) -> torch.dtype:
+    """The dtype of the floating-point tensors."""
+    return next(tensor.dtype for tensor in weights.values() if tensor.is_floating_point())
 
 
 def _without_old_entries(shapes: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:

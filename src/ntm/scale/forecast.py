@@ -12,7 +12,6 @@ from ntm.bench.timing import threads
 from ntm.runs import Settings, Stream, build_model
 from ntm.scale.jobs import Job, Standing
 from ntm.training.state import State
-from ntm.training.step import make_step
 
 _WEIGHT_OF_NEWS = 0.1  # the speed of one report varies with the lengths of its sequences
 _TRIAL_SECONDS = 0.2
@@ -94,7 +93,8 @@ class Forecast:
         if job.folder not in self._kinds:
             chosen = job.settings.training
             how = (chosen.batch_size, chosen.bucketed, chosen.engine, chosen.device, chosen.threads)
-            self._kinds[job.folder] = f"{job.settings.task} {job.settings.trained_model} {how}"
+            network = f"{job.settings.model_name} {job.settings.trained_model}"
+            self._kinds[job.folder] = f"{job.settings.task} {network} {how}"
         return self._kinds[job.folder]
 
 
@@ -103,7 +103,7 @@ def measured_seconds(settings: Settings) -> float:
     chosen = settings.training
     with threads(1):
         model = build_model(replace(settings, model=settings.trained_model))
-        step = make_step(model, State(settings, model).optimiser)
+        step = settings.family.step(model, State(settings, model).optimiser)
         stream = Stream(
             settings.task, chosen.seed, chosen.batch_size, name="speed", bucketed=chosen.bucketed
         )

@@ -77,7 +77,8 @@ class Standing:
         names = {"task": settings.task.name, "model": settings.model_name}
         run = {"folder": str(self.job.folder), **names, "seed": settings.training.seed}
         known = ("state", "reason", *RESULTS)
-        return run | {name: getattr(self, name) for name in known}
+        beyond = {"validate_beyond": settings.training.validate_beyond}
+        return run | {name: getattr(self, name) for name in known} | beyond
 
 
 Outcome = Standing

@@ -49,8 +49,13 @@ class Group:
 
     @property
     def best_bits(self) -> Spread | None:
-        """The lowest validation costs of the finished runs."""
+        """The lowest validation costs of the finished runs, with the cost at `beyond`, if any."""
         return Spread.of(outcome.best_bits for outcome in self.finished)
+
+    @property
+    def beyond(self) -> str:
+        """Sizes such as length=120, whose cost is added to every validation; empty: none is."""
+        return self.outcomes[0].job.settings.training.validate_beyond
 
     def to_json(self) -> dict[str, Any]:
         """The group as plain data."""
@@ -61,6 +66,7 @@ class Group:
             "settings": dict(self.settings),
             "seeds": len(self.outcomes),
             "finished": len(self.finished),
+            "validate_beyond": self.beyond,
             **{name: values and values._asdict() for name, values in numbers.items()},
         }
 

@@ -16,6 +16,10 @@ from ntm.scale.summary import Group, Summary
 _ORDER: tuple[State, ...] = ("running", "failed", "interrupted", "waiting", "finished")
 _COLOURS = {"running": "cyan", "failed": "red", "interrupted": "yellow", "finished": "green"}
 _LINE_SECONDS = 10.0
+_HEADER = (
+    *("task", "model", "settings", "finished", "bits at the end", "best validation"),
+    "with the cost at",
+)
 
 
 class RunsView(AbstractContextManager["RunsView"]):
@@ -101,9 +105,10 @@ def counts(standings: Sequence[Standing], seconds_left: float) -> str:
 
 def print_summary(summary: Summary, stream: TextIO) -> None:
     """The median and range of every group, and what did not finish."""
-    header = ("task", "model", "settings", "finished", "bits at the end", "best validation")
-    rows = [_cells(group) for group in summary.groups]
-    Table("", header, rows, texts=4).print(stream)
+    # A validation that adds the cost at a larger size cannot be compared with one that does not.
+    mixed = any(group.beyond for group in summary.groups)
+    rows = [(*_cells(g), *([g.beyond or "-"] if mixed else [])) for g in summary.groups]
+    Table("", _HEADER[: None if mixed else -1], rows, texts=4).print(stream)
     for outcome in summary.ended("failed"):
         at = f"{outcome.job.name} failed at {outcome.sequences:,} sequences."
         print(at, outcome.reason, file=stream)

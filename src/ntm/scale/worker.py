@@ -22,7 +22,8 @@ import torch
 from ntm.common.text import first_line
 from ntm.runs import Run, RunError, Settings
 from ntm.scale.jobs import RESULTS, Facts, Job, failure
-from ntm.training import Progress, train
+from ntm.training import Progress
+from ntm.training.begin import train_until_signal
 from ntm.training.progress import Status
 
 _PATIENCE = 20.0  # seconds for a stopped process to release its folder
@@ -43,7 +44,7 @@ def train_request(request: Mapping[str, Any], progress: Progress) -> Facts:
         settings = Settings.from_json(request["settings"])
         torch.set_num_threads(settings.training.threads or 1)
         _await_release(folder)
-        result = train(settings, folder, resume=True, progress=progress)
+        result = train_until_signal(settings, folder, resume=True, progress=progress)
     except (RunError, ValueError, OSError) as error:
         return failure(str(error))
     except Exception as error:

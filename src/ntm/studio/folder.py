@@ -12,7 +12,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
-from ntm.common.registry import source_of
+from ntm.common.registry import is_importable, source_of
 from ntm.models import MODELS
 from ntm.runs import Run, RunError
 from ntm.runs.settings import SOURCE
@@ -169,7 +169,9 @@ def _require_known_code(sections: dict[str, Any], run: str) -> None:
         section = sections.get(what, {})
         name, source = str(section.get("name")), section.get(SOURCE)
         own = source_of(known[name]) if name in known else None
-        if source != own or name.endswith(".py"):
+        # A class of a script cannot be imported: it is known here, or the run is of no use.
+        same = source == own or (own and isinstance(source, str) and not is_importable(source))
+        if not same or name.endswith(".py"):
             raise RunError(
                 f"The {what} of {run} comes from {source or name}, and the studio runs no code "
                 f"that a folder names. If it is yours, start the studio with --code FILE, or "

@@ -1,7 +1,7 @@
 """The networks there are to play with: the pretrained ones, and those of a folder of runs."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -11,7 +11,7 @@ from ntm import pretrained
 from ntm.evaluation import enlarged
 from ntm.models.family import Model
 from ntm.paper import case_name, paper_settings
-from ntm.runs import Run, RunError, Settings, build_model
+from ntm.runs import FolderError, Run, RunError, Settings, build_model
 from ntm.runs.weights import read_facts
 from ntm.studio.documents import Document, trace_document
 from ntm.studio.drawings import encode, form
@@ -72,10 +72,14 @@ class Network:
 
 
 class Networks:
-    """The networks by their ids, "pretrained:NAME", "run:NAME" and "untrained:TASK"."""
+    """The networks by their ids, "pretrained:NAME", "run:NAME", "saved:NAME", "untrained:TASK".
 
-    def __init__(self, folder: RunsFolder) -> None:
+    saved: networks that whoever starts the studio names, from anywhere.
+    """
+
+    def __init__(self, folder: RunsFolder, saved: Sequence[Run] = ()) -> None:
         self._folder = folder
+        self._saved = {run.path.resolve().name: _of_saved(run) for run in saved}
         self._facts: Cache[dict[str, Any]] = Cache()
         self._models: Cache[Model] = Cache(_MODELS_KEPT)
 
@@ -86,6 +90,7 @@ class Networks:
         found: list[Network | None] = [
             *sorted(published, key=lambda n: drawable.index(n.task.name))
         ]
+        found = [*self._saved.values(), *found]
         runs = self._folder.runs()
         found += [self._of_run(name, run) for name, run in runs if isinstance(run, Run)]
         found += [_untrained(task) for task in drawable]
@@ -99,6 +104,8 @@ class Networks:
             network = self._pretrained(name)
         elif kind == "run":
             network = self._of_run(name, self._folder.run(name))
+        elif kind == "saved":
+            network = self._saved.get(name)
         elif kind == "untrained" and name in problem_kinds():
             network = _untrained(name)
         if network is None:
@@ -148,6 +155,18 @@ class Networks:
             bits=facts["bits"],
             load=lambda: self._models.get(file, lambda: _loaded(run, file)),
         )
+
+
+def _of_saved(run: Run) -> Network:
+    """A saved network, whose task must be one that can be drawn."""
+    name, settings = run.path.resolve().name, run.settings
+    if not _is_drawable(settings) or settings.family.footprint(settings.model) is None:
+        raise FolderError(
+            f"The studio cannot draw problems of {settings.task.name} for {name}; ntm trace shows "
+            f"what it does."
+        )
+    model = run.load_model()[0]
+    return Network(f"saved:{name}", name, settings, None, None, lambda: model)
 
 
 @lru_cache

@@ -10,7 +10,7 @@ from secrets import token_hex
 from time import monotonic
 from typing import Any
 
-from ntm.runs import Run, RunError, TrainingSettings
+from ntm.runs import Run, RunError, Settings, TrainingSettings, checkpoints
 from ntm.studio.curves import Curve
 from ntm.studio.errors import RefusedError
 from ntm.studio.folder import RunsFolder, is_name
@@ -104,6 +104,9 @@ class Runs:
         if self._folder.is_link(name):
             raise RefusedError(409, f"{name} is a link to a run; resume it where it is.")
         chosen = run.settings.training
+        if chosen.start_from is not None and not checkpoints.exist(run.checkpoints):
+            # Where it starts from may be a folder that names code, which the studio does not run.
+            raise RefusedError(409, f"{name} has not begun; resume it with ntm train.")
         kept = _kept_sequences(name, chosen, self._curve(name), sequences)
         order = Order(*run.settings.network, chosen.seed, kept, resume=True)
         self._trainings.start(name, order, self._folder.path / name)
@@ -186,7 +189,7 @@ class Runs:
             model=settings.model_name,
             seed=settings.training.seed,
             state=state,
-            reason=failure,
+            reason=failure or _why_not_played(settings),
             sequences=sequences,
             bits=bits,
             total=total,
@@ -194,6 +197,16 @@ class Runs:
             can_stop=running,
             speed=curve.speed if state == "running" else None,
         )
+
+
+def _why_not_played(settings: Settings) -> str | None:
+    """Reason why the studio offers no network of a run; None where the size is known."""
+    if settings.family.footprint(settings.model) is not None:
+        return None
+    return (
+        f"The studio does not know how large a network {settings.model_name} is, and does not play "
+        f"with it; override footprint of its family."
+    )
 
 
 def planned_sequences(chosen: TrainingSettings, curve: Curve) -> tuple[int, bool]:

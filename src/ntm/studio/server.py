@@ -1,7 +1,7 @@
 """The studio's server: a small JSON interface, and the page that uses it."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
+from ntm.runs import Run
 from ntm.studio import routes
 from ntm.studio.errors import RefusedError
 from ntm.studio.folder import RunsFolder
@@ -33,15 +34,17 @@ def create_app(
     host: str = "127.0.0.1",
     max_trainings: int = 4,
     token: str | None = None,
+    networks: Sequence[Run] = (),
 ) -> FastAPI:
     """The studio for a folder of runs, as an ASGI application.
 
     host: the address that it will be bound to; requests must name it.
     max_trainings: how many runs that were started here may be trained at a time.
     token: what a request must bring; None lets in whoever reaches the server.
+    networks: saved networks to play with, beside those of the folder.
     """
     place = RunsFolder(Path(folder))
-    networks, runs = Networks(place), Runs(place, max_trainings)
+    playable, runs = Networks(place, networks), Runs(place, max_trainings)
     # Those who compute must not keep others from looking at the folder.
     workers, readers = Workers(), Workers()
 
@@ -53,7 +56,7 @@ def create_app(
     app = FastAPI(title="ntm studio", docs_url=None, redoc_url=None, lifespan=lifespan)
     app.include_router(routes.page())
     for router in (
-        routes.play(networks, workers, readers),
+        routes.play(playable, workers, readers),
         routes.saved(SavedTraces(place), workers, readers),
         routes.watch(runs, readers),
         routes.train(runs),

@@ -6,22 +6,31 @@ import sys
 import tempfile
 import threading
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import uvicorn
 
-from ntm.runs import RunError
+from ntm.runs import Run, RunError
 from ntm.studio.connections import ImpatientProtocol
 from ntm.studio.security import is_local
 from ntm.studio.server import create_app
 
 
-def serve(folder: Path, host: str, port: int, open_browser: bool, view: str = "") -> None:
+def serve(
+    folder: Path,
+    host: str,
+    port: int,
+    open_browser: bool,
+    view: str = "",
+    *,
+    networks: Sequence[Run] = (),
+) -> None:
     """Serve the studio until it is interrupted; port 0 takes any that is free.
 
     view: what the page shows first, as it stands behind the hash of its address.
+    networks: saved networks to show beside those of the folder.
     """
     listening, token = _listen(host, port), secrets.token_urlsafe(24)
     address = _address(host, listening.getsockname()[1])
@@ -34,7 +43,7 @@ def serve(folder: Path, host: str, port: int, open_browser: bool, view: str = ""
             file=sys.stderr,
         )
     config = uvicorn.Config(
-        create_app(folder, host, token=token),
+        create_app(folder, host, token=token, networks=networks),
         http=ImpatientProtocol,
         ws="none",
         log_level="warning",

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from ntm.models.family import Model, family_of
+from ntm.models.family import Family, Model, family_of
 from ntm.tasks import Batch, Task
 from ntm.trace import Trace
 
@@ -31,7 +31,7 @@ def traced(
     about = {
         "title": title or (task.name if task else "trace"),
         "task": task.name if task else None,
-        "model": family_of(config).name,
+        "model": family_of(net).name,
         "config": asdict(config),
         **_channels(task),
     }
@@ -41,13 +41,14 @@ def traced(
 @torch.no_grad()
 def _run(net: Model, inputs: torch.Tensor) -> Trace:
     seen = inputs.to(next(net.parameters()))
-    if net.batch_first:
+    batch_first = getattr(net, "batch_first", False)  # a family's networks need not have it
+    if batch_first:
         seen = seen.transpose(0, 1)
     family = family_of(net)
-    if family.has_memory:
+    if type(family).trace is not Family.trace:
         return family.trace(net, seen, memory=True)
-    logits = net(seen)[0].cpu()
-    logits = logits.transpose(0, 1) if net.batch_first else logits
+    logits = net(seen, lengths=torch.tensor([len(inputs)], device=seen.device))[0].cpu()
+    logits = logits.transpose(0, 1) if batch_first else logits
     return Trace.without_memory(inputs.float().cpu().numpy(), logits.float().numpy())
 
 

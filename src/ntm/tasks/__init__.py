@@ -10,7 +10,7 @@ No task imports a model.
 
 from typing import Any, TypeVar
 
-from ntm.common.fields import named_field
+from ntm.common.fields import named_field, setting
 from ntm.common.registry import Registry
 from ntm.tasks.associative_recall import AssociativeRecall
 from ntm.tasks.base import Batch, Task, bit_names, check_batch, cost_in_bits, wrong_bits
@@ -47,21 +47,16 @@ __all__ = [
     "random_integers",
     "random_sequences",
     "register",
+    "setting",
     "take_steps",
     "time_steps",
     "wrong_bits",
 ]
 
-TASKS: Registry[type[Task]] = Registry("task", "ntm.tasks")
-
 TaskClass = TypeVar("TaskClass", bound=type[Task])
 
 
-def register(task_class: TaskClass) -> TaskClass:
-    """Register a task under its name, for `make_task`; a class decorator.
-
-    A name has one class. Running the same definition again, as in a notebook, replaces it.
-    """
+def _require_task(task_class: object) -> None:
     if not (isinstance(task_class, type) and issubclass(task_class, Task)):
         raise TypeError(f"{task_class!r} is not a task; register a subclass of ntm.tasks.Task.")
     name = getattr(task_class, "name", None)
@@ -70,15 +65,26 @@ def register(task_class: TaskClass) -> TaskClass:
             f"The task {task_class.__qualname__} has no name; give it one, "
             f'such as `name: ClassVar[str] = "reverse"`.'
         )
-    TASKS.add(name, task_class)
+
+
+TASKS: Registry[type[Task]] = Registry("task", "ntm.tasks", _require_task)
+
+
+def register(task_class: TaskClass) -> TaskClass:
+    """Register a task under its name, for `make_task`; a class decorator.
+
+    A name has one class. Running the same definition again, as in a notebook, replaces it.
+    """
+    _require_task(task_class)
+    TASKS.add(task_class.name, task_class)
     return task_class
 
 
 def make_task(name: str, **settings: Any) -> Task:
     """The task of that name, or of a file that registers one, with some settings changed."""
     task_class = TASKS.find(name)
-    for setting in settings:
-        named_field(task_class, f"the {name} task", setting)
+    for key in settings:
+        named_field(task_class, f"the {name} task", key)
     return task_class(**settings)
 
 

@@ -69,7 +69,7 @@ class Batch(NamedTuple):
 class Task(ABC):
     """A kind of problem: its encoding, its ranges and a sampler.
 
-    A subclass is a frozen dataclass whose fields are its settings (see `ntm.common.fields` for
+    A subclass is a frozen dataclass whose fields are its settings (see `ntm.tasks.setting` for
     what a field may declare; it is checked on construction). It names its channels, samples
     batches, and says how many steps it scores on average; the rest follows.
     """
@@ -146,9 +146,11 @@ class Task(ABC):
         return getattr(self, f"min_{axis}"), getattr(self, f"max_{axis}")
 
     def smallest(self, axis: str) -> int:
-        """The smallest size along an axis that makes sense at all."""
+        """The smallest size along an axis that makes sense at all; 1 where no field says more."""
+        self._require_axis(axis)
         names = (axis, f"min_{axis}")
-        return next(int(f.metadata["at_least"]) for f in fields(self) if f.name in names)
+        declared = (f.metadata.get("at_least", 1) for f in fields(self) if f.name in names)
+        return int(next(declared, 1))
 
     @property
     def usual_sizes(self) -> dict[str, int]:
@@ -163,8 +165,7 @@ class Task(ABC):
         """
         changes: dict[str, Any] = {}
         for axis, value in axes.items():
-            if axis not in self.axes:
-                raise ValueError(f"The {self.name} task has no axis {axis!r}; {self._axes_known}.")
+            self._require_axis(axis)
             check_value(axis, value, int, {"at_least": 1})
             changes |= self.fields_at(axis, value)
         return replace(self, **changes)
@@ -201,9 +202,10 @@ class Task(ABC):
         scored = problem.mask[:, 0].tolist()
         return [*rows, *drawing.answers(self.output_channels, targets, scored, answers)]
 
-    @property
-    def _axes_known(self) -> str:
-        return f"it has {' and '.join(self.axes)}" if self.axes else "it has none"
+    def _require_axis(self, axis: str) -> None:
+        if axis not in self.axes:
+            known = f"it has {' and '.join(self.axes)}" if self.axes else "it has none"
+            raise ValueError(f"The {self.name} task has no axis {axis!r}; {known}.")
 
 
 def bit_names(count: int) -> tuple[str, ...]:
@@ -267,6 +269,19 @@ def check_batch(task: Task, batch: Batch) -> None:
             raise ValueError(f"A batch of {task.name} breaks a promise: {promise}.")
 
 
+def check_targets(task: Task, batch: Batch) -> None:
+    """Refuse scored targets other than 0 and 1, for which the cost in bits has no meaning."""
+    if _is_binary(batch.targets):
+        return
+    scored = batch.targets[batch.mask > 0]
+    others = scored[(scored != 0) & (scored != 1)]
+    if len(others):
+        raise ValueError(
+            f"The targets of {task.name} must be 0 or 1 where they are scored; got "
+            f"{others[0].item():g}. Give each output as bits: soft targets cannot be trained on."
+        )
+
+
 def _check_shapes(task: Task, batch: Batch) -> None:
     time, size = len(batch.inputs), batch.batch_size
     wanted = {
@@ -285,4 +300,5 @@ def _check_shapes(task: Task, batch: Batch) -> None:
 
 
 def _is_binary(tensor: Tensor) -> bool:
-    return bool(((tensor == 0) | (tensor == 1)).all())
+    # x * x = x for 0 and 1 alone; NaN and infinity leave NaN. It is faster than two comparisons.
+    return not (tensor.square() - tensor).any()

@@ -9,6 +9,7 @@ docs/training.md has the whole story.
 """
 
 from ntm.paper.settings import paper_settings, settings_for
+from ntm.pretrained.runs import fine_tuned
 from ntm.runs import Run, RunError, Settings, Stream
 from ntm.training.begin import train
 from ntm.training.loop import Result
@@ -28,6 +29,7 @@ __all__ = [
     "Step",
     "Stream",
     "TorchStep",
+    "fine_tuned",
     "make_progress",
     "paper_settings",
     "settings_for",

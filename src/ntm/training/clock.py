@@ -47,6 +47,11 @@ class Clock:
         """Stop, all ranks together, after the current step."""
         self._received = self._received or number
 
+    @property
+    def last_signal(self) -> int | None:
+        """The signal that ended the run, or came while it was saved, which ends one rank alone."""
+        return self.signal or (self._received if self._ranks.size == 1 else None)
+
     def is_due(self) -> bool:
         """Whether this process has a reason to interrupt the loop."""
         return time.perf_counter() >= self._next or self._received is not None

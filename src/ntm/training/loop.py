@@ -11,11 +11,12 @@ from typing import Any, Literal
 from ntm.models import Model
 from ntm.runs import Run, RunError, Settings, Stream, full_size
 from ntm.tasks import Batch
+from ntm.tasks.base import check_targets
 from ntm.training.clock import Clock
 from ntm.training.observers import Observer
 from ntm.training.parallel import Ranks, SharedStep, part_of
 from ntm.training.state import State
-from ntm.training.step import Step, make_step
+from ntm.training.step import Step
 from ntm.training.trials import end_trial
 
 Ending = Literal["finished", "solved", "out of time", "interrupted"]
@@ -60,6 +61,8 @@ class Trainer:
             settings.task, chosen.seed, chosen.batch_size, device=device, bucketed=chosen.bucketed
         )
         self._block: tuple[int, Batch] | None = None
+        self.has_trained = False
+        """Whether this process has made an update, or tried to and diverged."""
 
     @property
     def model(self) -> Model:
@@ -99,7 +102,8 @@ class Trainer:
         counters = self.state.counters
         costs = (counters.last_bits, counters.best_bits)
         reached = (ending, self.sequences, counters.seconds, *costs)
-        return Result(full_size(self.model, self.settings), *reached, self.clock.signal, resumed_at)
+        network, stop = full_size(self.model, self.settings), self.clock.last_signal
+        return Result(network, *reached, stop, resumed_at)
 
     def tell(self, event: str, *facts: Any) -> None:
         """Call the observers' method of this name."""
@@ -116,7 +120,7 @@ class Trainer:
 
     def _make_step(self) -> tuple[Step, Callable[[], bool]]:
         """One update, and whether something is due after it."""
-        step = make_step(self.model, self.state.optimiser)
+        step = self.settings.family.step(self.model, self.state.optimiser)
         if self.ranks.size == 1:
             return step, self.clock.is_due
         shared = SharedStep(step, self.ranks, self.clock.is_due)
@@ -153,15 +157,24 @@ class Trainer:
                 if called():
                     break
         except FloatingPointError as error:
+            self.has_trained = True
             raise self.diverged(str(error), stop - first) from error
+        self.has_trained = True
         counters.bits = bits
         counters.sequences += stop - first
 
     def _block_at(self, number: int) -> Batch:
         if self._block is None or self._block[0] != number:
-            self._block = number, self._stream.block(number)
+            self._block = number, self._checked(self._stream.block(number))
             self.tell("block", number * self._stream.block_size)
         return self._block[1]
+
+    def _checked(self, block: Batch) -> Batch:
+        try:
+            check_targets(self.settings.task, block)
+        except ValueError as error:
+            raise RunError(str(error)) from error
+        return block
 
     def _report(self) -> None:
         counters, chosen = self.state.counters, self.settings.training

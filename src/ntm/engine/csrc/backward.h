@@ -33,8 +33,8 @@ class Backward {
   // The adjoints are then the gradients of the start. Calls restore(t, position, count) where the memories of `count`
   // steps before t are needed again and are no longer there.
   template <typename Restore>
-  void run(BackwardWorkspace<T>& workspace, Index begin, Index end, const State<T>& dfinal, T* dx,
-           const Restore& restore) const {
+  void run(BackwardWorkspace<T>& workspace, Index begin, Index end, const State<T>& dfinal,
+           const WeightingsOf<const T*>& dweightings, T* dx, const Restore& restore) const {
     const Index sequences = end - begin;
     for (Index i = 0; i < sequences; ++i) take_final(workspace.adjoints, i, order_.sequence[begin + i], dfinal);
     for (Index t = order_.length[begin] - 1; t >= 0; --t) {
@@ -46,6 +46,7 @@ class Backward {
         for (Index k = 0; k < plan_.read_heads * plan_.width; ++k) dreads[k] += carried[k];
         const Index lost = memories_.lost_before(t);
         if (lost > 0 && t + 1 < order_.length[begin + i]) restore(t, begin + i, lost);
+        take_weightings(workspace.adjoints, i, t, begin + i, dweightings);
         use_memory_backward(t, begin + i, i, dreads, workspace);
       }
       maps_.heads.apply(workspace.dh.get(), workspace.units_stride, dvalues_.heads + row * dvalues_.heads_stride,
@@ -124,6 +125,19 @@ class Backward {
       pad_rows(adjoints.cell[l].get() + i * plan_.units, slice(dfinal.cell, at, plan_.units), 1, plan_.units,
                plan_.units);
     }
+  }
+
+  // The gradients that the weightings of step t have of their own join those that flow back from the steps after it.
+  void take_weightings(Adjoints<T>& adjoints, Index i, Index t, Index position,
+                       const WeightingsOf<const T*>& dweightings) const {
+    const Index from = t * Index(order_.sequence.size()) + order_.sequence[position], locations = plan_.locations;
+    const auto add = [&](const Buffer<T>& sums, const T* gradients, Index heads) {
+      for (Index h = 0; gradients && h < heads; ++h)
+        for (Index n = 0; n < locations; ++n)
+          sums[(i * heads + h) * plan_.row + n] += gradients[(from * heads + h) * locations + n];
+    };
+    add(adjoints.read_weightings, dweightings.read, plan_.read_heads);
+    add(adjoints.write_weightings, dweightings.write, plan_.write_heads);
   }
 
   // What the first step's write heads left to be added to the start memory's gradient.

@@ -13,10 +13,12 @@
 
 namespace ntm::NTM_TARGET {
 
-// start: any state of x's batch. logits and final are written, the tape too; logits come zeroed.
+// start: any state of x's batch. logits, final and weightings are written, the tape too; logits and weightings come
+// zeroed. Each of the two weightings may be None.
 template <typename T>
 void bound_forward(const Sizes& sizes, nb::handle x, nb::handle lengths, Index threads, const nb::list& weights,
-                   const nb::list& start, bool keep, nb::handle tape, nb::handle logits, const nb::list& final) {
+                   const nb::list& start, bool keep, nb::handle tape, nb::handle logits, const nb::list& final,
+                   const nb::list& weightings) {
   const Strided<T> in(x, sizes.inputs, "x");
   const Batch batch = batch_of(in.steps, in.count, lengths, threads);
   const auto maps = weights_of<const T>(sizes, weights, "weights");
@@ -24,25 +26,27 @@ void bound_forward(const Sizes& sizes, nb::handle x, nb::handle lengths, Index t
   const auto after = state_of<T>(sizes, batch.sequences, final, "final");
   T* const kept = elements_of<T>(tape, checked_tape_size(sizes, batch.steps, batch.sequences, keep), "tape");
   T* const out = elements_of<T>(logits, product({batch.steps, batch.sequences, sizes.outputs}), "logits");
+  const auto heads = weightings_of<T>(sizes, batch.steps, batch.sequences, weightings, "weightings");
   const nb::gil_scoped_release release;
-  forward<T>(out, after, kept, in.sequences, before, maps, keep, batch, sizes);
+  forward<T>(out, after, heads, kept, in.sequences, before, maps, keep, batch, sizes);
 }
 
-// dx may be None, and so may any part of dfinal.
+// dx may be None, and so may any part of dfinal and dweightings.
 template <typename T>
 void bound_backward(const Sizes& sizes, Index steps, Index sequences, nb::handle lengths, Index threads,
-                    const nb::list& weights, nb::handle tape, nb::handle dlogits, const nb::list& dfinal, nb::handle dx,
-                    const nb::list& dweights, const nb::list& dstart) {
+                    const nb::list& weights, nb::handle tape, nb::handle dlogits, const nb::list& dfinal,
+                    const nb::list& dweightings, nb::handle dx, const nb::list& dweights, const nb::list& dstart) {
   const Batch batch = batch_of(steps, sequences, lengths, threads);
   const auto maps = weights_of<const T>(sizes, weights, "weights");
   const T* const kept = elements_of<const T>(tape, checked_tape_size(sizes, steps, sequences, true), "tape");
   const T* const dout = elements_of<const T>(dlogits, product({steps, sequences, sizes.outputs}), "dlogits");
   const auto dafter = state_of<const T>(sizes, sequences, dfinal, "dfinal", true);
+  const auto dheads = weightings_of<const T>(sizes, steps, sequences, dweightings, "dweightings");
   T* const din = elements_or_null<T>(dx, product({steps, sequences, sizes.inputs}), "dx");
   const auto dmaps = weights_of<T>(sizes, dweights, "dweights");
   const auto dbefore = state_of<T>(sizes, sequences, dstart, "dstart");
   const nb::gil_scoped_release release;
-  backward<T>(din, dmaps, dbefore, dout, dafter, kept, maps, batch, sizes);
+  backward<T>(din, dmaps, dbefore, dout, dafter, dheads, kept, maps, batch, sizes);
 }
 
 // Nine tensors, in the order of HeadRecord.
@@ -231,9 +235,9 @@ template <typename T>
 void define(nb::module_& m, const std::string& suffix) {
   const auto name = [&](const char* function) { return function + suffix; };
   m.def(name("forward_").c_str(), bound_forward<T>, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(),
-        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
+        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
   m.def(name("backward_").c_str(), bound_backward<T>, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
-        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg());
+        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg());
   m.def(name("record_").c_str(), bound_record<T>, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
         nb::arg());
   m.def(name("update_").c_str(), update_once<T>);

@@ -64,6 +64,13 @@ using State = StateOf<const T*>;
 template <typename T>
 using MutableState = StateOf<T*>;
 
+// The weightings of all heads at every step: read (T, B, R, N), write (T, B, W, N). A null pointer stands for
+// weightings that nobody asked for; as gradient of the weightings it stands for zeros.
+template <typename Pointer>
+struct WeightingsOf {
+  Pointer read, write;
+};
+
 // Elements of each part of a state, per sequence.
 inline std::array<Index, 6> state_sizes(const Sizes& s) {
   const Index hidden = s.lstm ? s.layers * s.units : 0;
@@ -108,16 +115,18 @@ struct Record {
 // sequence. Without a tape to keep, two steps suffice whatever T is.
 Index tape_size(Index steps, Index sequences, bool keep, const Sizes&);
 
-// x, start -> logits (T, B, O), zeroed by the caller, final, tape.
+// x, start -> logits (T, B, O) and weightings, both zeroed by the caller, final, tape.
 template <typename T>
-void forward(T* logits, const MutableState<T>& final, T* tape, const SequencesOf<const T*>& x, const State<T>& start,
-             const Weights<T>& weights, bool keep, const Batch& batch, const Sizes& sizes);
+void forward(T* logits, const MutableState<T>& final, const WeightingsOf<T*>& weightings, T* tape,
+             const SequencesOf<const T*>& x, const State<T>& start, const Weights<T>& weights, bool keep,
+             const Batch& batch, const Sizes& sizes);
 
-// dlogits, dfinal and the tape of a `forward` with keep -> gradients, all overwritten. dx (T, B, I) may be null;
-// where it is not, the caller has zeroed it.
+// dlogits, dfinal, dweightings and the tape of a `forward` with keep -> gradients, all overwritten. dx (T, B, I) may be
+// null; where it is not, the caller has zeroed it.
 template <typename T>
 void backward(T* dx, const WeightGradients<T>& dweights, const MutableState<T>& dstart, const T* dlogits,
-              const State<T>& dfinal, const T* tape, const Weights<T>& weights, const Batch& batch, const Sizes& sizes);
+              const State<T>& dfinal, const WeightingsOf<const T*>& dweightings, const T* tape,
+              const Weights<T>& weights, const Batch& batch, const Sizes& sizes);
 
 // Copies the record out of the tape of a `forward` with keep.
 template <typename T>

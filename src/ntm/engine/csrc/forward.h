@@ -92,6 +92,18 @@ class Forward {
     }
   }
 
+  // The weightings of step t of the sequence at a sorted position.
+  void give_weightings(const WeightingsOf<T*>& weightings, Index t, Index position) const {
+    const Index to = t * Index(order_.sequence.size()) + order_.sequence[position];
+    const Index row = memory_rows_.at(t, position), locations = plan_.locations;
+    if (weightings.read)
+      strip_rows(weightings.read + to * plan_.read_heads * locations, read_weightings(row), plan_.read_heads, locations,
+                 plan_.row);
+    if (weightings.write)
+      strip_rows(weightings.write + to * plan_.write_heads * locations, write_weightings(row), plan_.write_heads,
+                 locations, plan_.row);
+  }
+
   // All steps of the sequences at sorted positions [begin, end). Calls take(t, position, logits) for each, and computes
   // logits only where wanted(t, position) of any sequence; elsewhere they are null.
   template <typename Wanted, typename Take>

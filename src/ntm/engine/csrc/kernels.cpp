@@ -14,14 +14,14 @@ Index tape_size(Index steps, Index sequences, bool keep, const Sizes& sizes) {
   return arena.size;
 }
 
-#define NTM_INSTANTIATE(T)                                                                                    \
-  template void forward<T>(T*, const MutableState<T>&, T*, const SequencesOf<const T*>&, const State<T>&,     \
-                           const Weights<T>&, bool, const Batch&, const Sizes&);                              \
-  template void backward<T>(T*, const WeightGradients<T>&, const MutableState<T>&, const T*, const State<T>&, \
-                            const T*, const Weights<T>&, const Batch&, const Sizes&);                         \
-  template void record<T>(const Record<T>&, const T*, const Batch&, const Sizes&);                            \
-  template class Gradients<T>;                                                                                \
-  template void rmsprop<T>(const Optimised<T>&, const RMSPropSettings&);                                      \
+#define NTM_INSTANTIATE(T)                                                                                           \
+  template void forward<T>(T*, const MutableState<T>&, const WeightingsOf<T*>&, T*, const SequencesOf<const T*>&,    \
+                           const State<T>&, const Weights<T>&, bool, const Batch&, const Sizes&);                    \
+  template void backward<T>(T*, const WeightGradients<T>&, const MutableState<T>&, const T*, const State<T>&,        \
+                            const WeightingsOf<const T*>&, const T*, const Weights<T>&, const Batch&, const Sizes&); \
+  template void record<T>(const Record<T>&, const T*, const Batch&, const Sizes&);                                   \
+  template class Gradients<T>;                                                                                       \
+  template void rmsprop<T>(const Optimised<T>&, const RMSPropSettings&);                                             \
   template bool all_finite<T>(const T*, Index);
 
 NTM_INSTANTIATE(float)

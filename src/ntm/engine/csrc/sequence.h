@@ -32,8 +32,9 @@ struct WholeTape {
 };
 
 template <typename T>
-void forward(T* logits, const MutableState<T>& final, T* tape, const SequencesOf<const T*>& x, const State<T>& start,
-             const Weights<T>& weights, bool keep, const Batch& batch, const Sizes& sizes) {
+void forward(T* logits, const MutableState<T>& final, const WeightingsOf<T*>& weightings, T* tape,
+             const SequencesOf<const T*>& x, const State<T>& start, const Weights<T>& weights, bool keep,
+             const Batch& batch, const Sizes& sizes) {
   const Plan plan(sizes);
   const WholeTape<T*> whole(tape, keep, plan, batch);
   const Order& order = whole.order;
@@ -43,6 +44,7 @@ void forward(T* logits, const MutableState<T>& final, T* tape, const SequencesOf
   const auto all = [](Index, Index) { return true; };
   const auto copy = [&](Index t, Index position, const T* from) {
     std::copy_n(from, plan.outputs, logits + (t * batch.sequences + order.sequence[position]) * plan.outputs);
+    pass.give_weightings(weightings, t, position);
   };
   std::vector<ForwardWorkspace<T>> workspaces;
   make_workspaces(workspaces, plan, batch);
@@ -57,8 +59,8 @@ void forward(T* logits, const MutableState<T>& final, T* tape, const SequencesOf
 
 template <typename T>
 void backward(T* dx, const WeightGradients<T>& dweights, const MutableState<T>& dstart, const T* dlogits,
-              const State<T>& dfinal, const T* tape, const Weights<T>& weights, const Batch& batch,
-              const Sizes& sizes) {
+              const State<T>& dfinal, const WeightingsOf<const T*>& dweightings, const T* tape,
+              const Weights<T>& weights, const Batch& batch, const Sizes& sizes) {
   const Plan plan(sizes);
   const WholeTape<const T*> whole(tape, true, plan, batch);
   const Order& order = whole.order;
@@ -74,7 +76,7 @@ void backward(T* dx, const WeightGradients<T>& dweights, const MutableState<T>& 
   make_workspaces(workspaces, plan, batch);
   const auto work = group_work(batch, workspaces, [&](BackwardWorkspace<T>& workspace, Index begin, Index end) {
     pass.take_logits(begin, end, dlogits);
-    pass.run(workspace, begin, end, dfinal, dx, nothing_lost);
+    pass.run(workspace, begin, end, dfinal, dweightings, dx, nothing_lost);
     for (Index p = begin; p < end; ++p) pass.give_start(workspace.adjoints, p - begin, order.sequence[p], dstart);
   });
   const WeightSums<T> sums = weight_sums_of(plan, batch.sequences, rows.total, whole.control, dvalues, dweights);

@@ -269,6 +269,17 @@ StateOf<T*> state_of(const Sizes& s, Index sequences, const nb::list& tensors, c
   return state;
 }
 
+// The weightings of all steps: read heads, write heads; None where nobody asked for them.
+template <typename T>
+WeightingsOf<T*> weightings_of(const Sizes& s, Index steps, Index sequences, const nb::list& tensors,
+                               const char* name) {
+  require_count(tensors, 2, name);
+  const auto part = [&](std::size_t i, Index heads) {
+    return elements_or_null<T>(tensors[i], product({steps, sequences, heads, s.locations}), name);
+  };
+  return {part(0, s.read_heads), part(1, s.write_heads)};
+}
+
 // Lengths beyond the steps would make the kernels leave their arrays.
 inline void require_lengths(const Batch& batch) {
   for (Index b = 0; batch.lengths && b < batch.sequences; ++b)

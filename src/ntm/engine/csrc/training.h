@@ -116,7 +116,7 @@ struct TrainingStep {
         workspace.forward, begin, end, [&](Index t, Index p) { return loss.weight(t, order.sequence[p]) != 0; },
         [&](Index t, Index p, const T* logits) { cost[p - begin] += take(t, p, logits); });
     std::copy_n(cost, end - begin, nats.begin() + begin);
-    backward.run(workspace.backward, begin, end, State<T>{}, nullptr,
+    backward.run(workspace.backward, begin, end, State<T>{}, {}, nullptr,
                  [&](Index t, Index p, Index count) { forward.write_again(t, p, count); });
     backward.give_common_start(workspace.backward.adjoints, begin, end, dstart);
   }

@@ -109,9 +109,9 @@ void trace(Network* network, int steps, int sequences, const std::int64_t* lengt
   Arrays<float> final = zeros<float>(state_counts(sizes, sequences));
   network->logits.assign(Index(steps) * sequences * sizes.outputs, 0);
   network->record = zeros<float>(record_counts(sizes, Index(steps) * sequences));
-  forward<float>(network->logits.data(), state_of<float*>(final), tape.data(), sequences_at(x, sequences, sizes.inputs),
-                 starts.view<const float*>(), weights_of<const float*>(network->weights, sizes.layers), true, batch,
-                 sizes);
+  forward<float>(network->logits.data(), state_of<float*>(final), {}, tape.data(),
+                 sequences_at(x, sequences, sizes.inputs), starts.view<const float*>(),
+                 weights_of<const float*>(network->weights, sizes.layers), true, batch, sizes);
   record<float>(record_of(network->record), tape.data(), batch, sizes);
 }
 

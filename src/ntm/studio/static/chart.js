@@ -109,17 +109,23 @@ function decadeBelow(bits) {
 }
 
 /**
- * At most about so many points, the last among them: neighbours become one, at their mean cost.
+ * At most about so many points, the last among them: neighbours become one, at their mean cost per
+ * sequence. The cost of a point is the mean of the sequences since the point before.
  * @param {Point[]} points
  * @returns {Point[]}
  */
 export function thinnedPoints(points, most = MOST_POINTS) {
   const size = Math.ceil(points.length / most);
   if (size <= 1) return points;
+  const counts = points.map(([sequences], i) => sequences - (i ? points[i - 1][0] : 0));
   return Array.from({ length: Math.ceil(points.length / size) }, (_, i) => {
-    const part = points.slice(i * size, (i + 1) * size);
-    const mean = part.reduce((sum, point) => sum + point[1], 0) / part.length;
-    return [part[part.length - 1][0], mean];
+    const [first, end] = [i * size, Math.min((i + 1) * size, points.length)];
+    let [bits, counted] = [0, 0];
+    for (let n = first; n < end; n++) {
+      bits += counts[n] * points[n][1];
+      counted += counts[n];
+    }
+    return [points[end - 1][0], bits / counted];
   });
 }
 

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from ntm.models import family_of
 from ntm.training.observers.base import Observer
 from ntm.training.progress import Progress, Status
 
@@ -64,7 +63,7 @@ class Pictures(Observer):
     @torch.no_grad()
     def tick(self, run: "Trainer") -> None:
         """Show the present answer."""
-        logits, _ = run.model(self.example.inputs)
+        logits, _ = run.model(self.example.inputs, lengths=self.example.lengths)
         picture = run.settings.task.render(self.example.to("cpu"), 0, logits.cpu())
         self.progress.picture(picture)
 
@@ -76,7 +75,7 @@ def _introduction(run: "Trainer") -> str:
     end = f"at most {run.planned:,}" if run.state.starts.deciding else f"{run.planned:,}"
     return (
         f"Training {settings.model_name} on {settings.task.name}: {parameters:,} parameters, "
-        f"{family_of(run.model).runs_on(run.model)}, batch size {chosen.batch_size}, "
+        f"{settings.family.runs_on(run.model)}, batch size {chosen.batch_size}, "
         f"seed {chosen.seed}, {start} to {end}"
         + (f", in {run.folder.path}." if run.folder else ".")
     )
