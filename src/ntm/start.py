@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from ntm.cell import State
 from ntm.config import Initialisation, NTMConfig
 
-_CONSTANT_START = 1e-6
+CONSTANT_START = 1e-6
 
 
 class StartState(nn.Module):
@@ -46,7 +46,7 @@ class StartState(nn.Module):
         """Rows alike (or random, if so configured); random places for the heads to start in."""
         chosen = self.initialisation
         if chosen.start_memory == "constant":
-            nn.init.constant_(self.memory, _CONSTANT_START)
+            nn.init.constant_(self.memory, CONSTANT_START)
         else:
             nn.init.uniform_(self.memory, -0.5, 0.5)
         # Equal rows give equal content weightings: only the start weightings tell locations apart.

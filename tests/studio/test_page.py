@@ -14,6 +14,7 @@ from benchmarks.browser import open_browser
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from ntm.runs import Run, build_model
+from ntm.studio.schemas import RunRequest
 from ntm.training import paper_settings
 
 SMALL = {"model.controller_size": "7", "model.memory_locations": "11", "model.memory_width": "5"}
@@ -388,6 +389,23 @@ def test_a_run_is_started_and_stopped(page: Page, folder: Path) -> None:
     page.get_by_role("button", name="Stop from-the-page").click()
     expect(row).to_have_attribute("data-state", "stopped")
     assert (folder / "from-the-page" / "checkpoint").is_dir()
+
+
+def test_the_form_accepts_what_the_server_accepts(page: Page) -> None:
+    page.goto("/#training")
+    fields = RunRequest.model_json_schema()["properties"]
+    for name in ("seed", "sequences"):
+        field = page.locator(f"#start [name={name}]")
+        expect(field).to_have_value(str(fields[name]["default"]))
+        expect(field).to_have_attribute("min", str(fields[name]["minimum"]))
+        expect(field).to_have_attribute("max", str(fields[name]["maximum"]))
+    called = page.locator("#start [name=name]")
+    accepted = {"a-run_2.b": True, "a" * 100: True, "-a": False, "a b": False, "../a": False}
+    for text, valid in accepted.items():
+        called.fill(text)
+        assert called.evaluate("field => field.checkValidity()") == valid, text
+    called.fill("a" * 101)
+    expect(called).to_have_value("a" * 100)
 
 
 def test_refusals_are_shown_as_sentences(page: Page, complaints: list[str]) -> None:

@@ -24,7 +24,7 @@ NO_ONNX = "ONNX has no operator for its kernels"
 _NONE = [None, None]  # the weightings of a call that does not ask for them
 PRECISIONS = {torch.float32: "float", torch.float64: "double"}
 # What the kernels record, in their order.
-_RECORDED = (
+RECORDED = (
     *("hidden", "reads", "erases", "adds", "memory"),
     *(f"{kind}_{name}" for kind in ("read", "write") for name in HEAD_ARRAYS),
 )
@@ -208,9 +208,9 @@ def record(
     size = {"T": steps, "B": batch_size, "C": config.controller_size, "S": len(config.shifts)}
     size |= {"N": config.memory_locations, "M": config.memory_width}
     size |= {"R": config.read_heads, "W": config.write_heads}
-    names = [name for name in _RECORDED if with_memory or name != "memory"]
+    names = [name for name in RECORDED if with_memory or name != "memory"]
     found = {name: x.new_zeros([size[axis] for axis in AXES[name]]) for name in names}
-    arrays = [found.get(name) for name in _RECORDED]
+    arrays = [found.get(name) for name in RECORDED]
     function("record", x.dtype)(sizes, steps, batch_size, lengths, tape, arrays)
     return found
 

@@ -15,7 +15,7 @@ import torch
 
 from ntm.tasks.base import Batch, Task
 
-_SMALLEST_BLOCK = 256
+SMALLEST_BLOCK = 256
 _BUCKETS = 64
 _MASK = 0xFFFFFFFF
 
@@ -55,7 +55,7 @@ class Stream:
     ) -> None:
         self.task, self.seed, self.name, self.device = task, seed, name, device
         self.batch_size, self.bucketed = batch_size, bucketed
-        batches = -(-_SMALLEST_BLOCK // batch_size)
+        batches = -(-SMALLEST_BLOCK // batch_size)
         self.block_size = batch_size * max(batches, _BUCKETS if bucketed else 1)
 
     def block(self, number: int) -> Batch:

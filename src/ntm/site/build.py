@@ -14,7 +14,7 @@ from ntm.common.files import write_atomically
 from ntm.runs import FolderError
 from ntm.site.catalogue import catalogue
 from ntm.studio.curves import paper_curves
-from ntm.studio.sharing import as_html
+from ntm.studio.sharing import as_html, without_comments
 
 _PACKAGE = Path(ntm.__file__).parent
 _PAGE = "site/static/site.js"
@@ -43,8 +43,10 @@ def _files() -> dict[str, bytes]:
     """Everything by its path, but what keeps it for later."""
     known = catalogue()
     modules = _modules(_PAGE)
-    copied = [*modules, *_modules(_WORKER), *_STYLES, *_OTHERS]
-    files = {name: (_PACKAGE / name).read_bytes() for name in copied}
+    files = {name: (_PACKAGE / name).read_bytes() for name in (*_STYLES, *_OTHERS)}
+    for name in (*modules, *_modules(_WORKER)):
+        source = (_PACKAGE / name).read_text(encoding="utf-8")
+        files[name] = without_comments(source).encode()
     files["index.html"] = _index(modules).encode()
     files[_MARK] = json.dumps(known).encode()
     files["data/curves.json"] = json.dumps({t: paper_curves(t) for t in known["tasks"]}).encode()

@@ -25,15 +25,14 @@ from ntm.trace import Trace
 
 VIEWER, STYLE = "viewer.js", "viewer.css"
 
-_IMPORT = re.compile(
-    r'^import\s*\{\s*(?:\w+\s*,\s*)*\w*\s*\}\s*from\s*"\./([\w-]+\.js)";?[ \t]*\n', re.MULTILINE
-)
-_EXPORT = re.compile(r"^export (?=(?:async )?function|class|const|let)", re.MULTILINE)
+_IMPORT = re.compile(r'^import\s*\{([^{}]*)\}\s*from\s*"\./([\w-]+\.js)";?[ \t]*\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async function|function|class|const) (\w+))", re.MULTILINE)
+_COMMENT = re.compile(r"^[ \t]*/\*\*.*?\*/\n", re.MULTILINE | re.DOTALL)
 _MODULE_WORD = re.compile(r"^\s*(?:import|export)\b.*$", re.MULTILINE)
 
 _START = """
 const place = document.getElementById("viewer");
-mountViewer(place, JSON.parse(document.getElementById("trace").textContent), {
+$viewer.mountViewer(place, JSON.parse(document.getElementById("trace").textContent), {
   view: JSON.parse(place.dataset.view),
 });
 """
@@ -68,27 +67,48 @@ def as_html(document: Document, view: Mapping[str, int] | None = None) -> str:
     )
 
 
-def joined_modules(folder: Path, name: str) -> str:
-    """An ES module and all that it imports as one script, every module after those it needs.
+def without_comments(source: str) -> str:
+    """Return a module without the comments above its declarations, which include its types."""
+    return _COMMENT.sub("", source)
 
-    The modules are written for this: they import `{names} from "./file.js"`, export by name and
-    share no name at their top levels.
+
+def joined_modules(folder: Path, name: str) -> str:
+    """Return an ES module and all its imports as one script, in the order of their needs.
+
+    Every module becomes a function that is called once and returns the exports. The modules import
+    `{names} from "./file.js"` and export declarations. A bundler would not make this smaller: pages
+    are written on machines without node, so the package would have to contain the bundle as well
+    as the modules, and a check that both are equal.
     """
     modules: dict[str, str] = {}
-    _collect(folder, name, modules)
+    _collect(folder, name, modules, above=())
     return "\n".join(modules.values())
 
 
-def _collect(folder: Path, name: str, modules: dict[str, str]) -> None:
+def _collect(folder: Path, name: str, modules: dict[str, str], above: tuple[str, ...]) -> None:
     if name in modules:
         return
-    source = (folder / name).read_text(encoding="utf-8")
-    for needed in _IMPORT.findall(source):
-        _collect(folder, needed, modules)
-    source = _EXPORT.sub("", _IMPORT.sub("", source))
+    if name in above:
+        raise ValueError(f"{name} cannot be joined with other modules: {above[-1]} needs it, too.")
+    source = without_comments((folder / name).read_text(encoding="utf-8"))
+    for _, needed in _IMPORT.findall(source):
+        _collect(folder, needed, modules, (*above, name))
+    exported = ", ".join(_EXPORT.findall(source))
+    source = _EXPORT.sub("", _IMPORT.sub(_taken, source))
     if left := _MODULE_WORD.search(source):
         raise ValueError(f"{name} cannot be joined with other modules: {left[0].strip()}")
-    modules[name] = source
+    modules[name] = f"const {_variable(name)} = (() => {{\n{source}return {{ {exported} }};\n}})();"
+
+
+def _taken(imported: re.Match[str]) -> str:
+    """Return an import as a declaration that reads the exports of an earlier module."""
+    names = imported[1].replace(" as ", ": ")
+    return f"const {{{names}}} = {_variable(imported[2])};\n"
+
+
+def _variable(name: str) -> str:
+    """Return the name of the variable that holds the exports of a module."""
+    return f"${name.removesuffix('.js').replace('-', '_')}"
 
 
 def _digest(text: str) -> str:

@@ -12,9 +12,30 @@
  * those of the Python package; arrays are float32 and row-major.
  */
 
+import { PAPER, SMALLEST_BLOCK } from "./facts.js";
 import { count, parameterShapes, requireConfig, traceShapes } from "./shapes.js";
 
-/** @typedef {import("./shapes.js").Config} Config */
+/** @import { OptimiserSettings } from "./python.d.ts" */
+/** @import { Config } from "./shapes.js" */
+
+/**
+ * What the module exports; see web.cpp. Numbers are addresses of its memory where they are no sizes.
+ * @typedef {object} Exports
+ * @property {WebAssembly.Memory} memory
+ * @property {() => void} _initialize
+ * @property {(bytes: number) => number} malloc
+ * @property {(address: number) => void} free
+ * @property {(...sizes: (number | boolean)[]) => number} create
+ * @property {(network: number) => void} destroy
+ * @property {(network: number, i: number) => number} parameter_data
+ * @property {(network: number, i: number) => number} parameter_count
+ * @property {(network: number, steps: number, sequences: number, ...arrays: number[]) => void} trace
+ * @property {(network: number, i: number) => number} traced_data
+ * @property {(network: number, steps: number, sequences: number, ...arrays: number[]) => number} differentiate
+ * @property {(rate: number, every: number, after: number, sequences: number) => number} rate_after
+ * @property {(network: number, limit: number) => void} clip_backward
+ * @property {(network: number, rate: number, decay: number, momentum: number, epsilon: number, clip: number) => number} update
+ */
 
 /**
  * Sequences, (steps, sequences, channels); lengths where some end sooner than others.
@@ -29,35 +50,12 @@ import { count, parameterShapes, requireConfig, traceShapes } from "./shapes.js"
 
 /**
  * Graves' RMSProp, with the defaults and meanings of Python's OptimiserSettings.
- * @typedef {object} Optimiser
- * @property {number} [learning_rate]
- * @property {number} [halve_every]
- * @property {number} [halve_after]
- * @property {number} [decay]
- * @property {number} [momentum]
- * @property {number} [epsilon]
- * @property {number | null} [clip]
- * @property {number | null} [backward_clip]
- * @property {number | null} [backward_clip_until]
+ * @typedef {Partial<OptimiserSettings>} Optimiser
  */
 
 /** @typedef {{ shape: number[], values: Float32Array }} Tensor */
 
-// As in Python, settings follow their schedule once per block of this many sequences.
-const SMALLEST_BLOCK = 256;
-
-/** @type {Required<Optimiser>} */
-export const PAPER = Object.freeze({
-  learning_rate: 1e-4,
-  halve_every: 0,
-  halve_after: 0,
-  decay: 0.95,
-  momentum: 0.9,
-  epsilon: 1e-4,
-  clip: 10,
-  backward_clip: null,
-  backward_clip_until: null,
-});
+export { PAPER };
 
 /**
  * The engine, from the bytes of engine.wasm or from where they are.
@@ -68,7 +66,7 @@ export async function loadEngine(source) {
   const isAddress = source instanceof URL || typeof source === "string";
   const bytes = isAddress ? await (await fetch(source)).arrayBuffer() : source;
   const { instance } = await WebAssembly.instantiate(bytes, { wasi_snapshot_preview1: NO_FILES });
-  const exports = /** @type {any} */ (instance.exports);
+  const exports = /** @type {Exports} */ (/** @type {unknown} */ (instance.exports));
   exports._initialize();
   return new Engine(exports);
 }
@@ -79,7 +77,7 @@ const NO_FILES = new Proxy({}, { get: () => () => 8 /* no such file */ });
 export class Engine {
   #exports;
 
-  /** @param {any} exports what the module exports */
+  /** @param {Exports} exports */
   constructor(exports) {
     this.#exports = exports;
   }
@@ -100,7 +98,7 @@ export class Network {
   #seen = 0;
 
   /**
-   * @param {any} exports
+   * @param {Exports} exports
    * @param {Config} config
    */
   constructor(exports, config) {
@@ -173,6 +171,7 @@ export class Network {
   train(batch, settings = {}) {
     const optimiser = { ...PAPER, ...settings };
     const { steps, sequences } = batch;
+    // As in Python, settings follow their schedule once per block.
     const block = sequences * Math.ceil(SMALLEST_BLOCK / sequences);
     const begun = this.#seen - (this.#seen % block);
     this.#clipBackward(optimiser, sequences, begun);
@@ -220,7 +219,8 @@ export class Network {
     const { steps, sequences, lengths } = batch;
     const wanted = { inputs: this.config.input_size, ...channels };
     const arrays = Object.entries(wanted).map(([name, size]) => {
-      const values = /** @type {any} */ (batch)[name];
+      const part = /** @type {"inputs" | "targets" | "mask"} */ (name);
+      const values = /** @type {Problems} */ (batch)[part];
       requireCount(name, values, [steps, sequences, size]);
       return Float32Array.from(values);
     });
@@ -249,7 +249,7 @@ export class Network {
 /**
  * Copy arrays into the module for the time of a call.
  * @template Result
- * @param {any} exports
+ * @param {Exports} exports
  * @param {(Float32Array | Int32Array | BigInt64Array)[]} arrays
  * @param {(addresses: number[]) => Result} call
  * @returns {Result}

@@ -3,22 +3,34 @@
  * runs them. See the studio's api.js for the same behind HTTP.
  */
 
+import { count, traceShapes } from "../../engine/web/shapes.js";
 import { sizeOf } from "../../studio/static/problems.js";
 import { Generator } from "./random.js";
 import { sharedFile } from "./sharing.js";
 import { atSizes, formOf, makeTask, sampleProblems } from "./tasks.js";
 
-/** A worker that is asked: `ask("trace", request)` promises the answer. */
+/** @import { NTMConfig } from "../../engine/web/python.d.ts" */
+/** @import { Network, Problem, Sizes, TraceDocument, TraceRequest } from "../../studio/static/types.d.ts" */
+/** @import { Task } from "./tasks.js" */
+/** @import { Ask, Catalogue, Message, NetworkFacts, Progress, TaskFacts, Tensors } from "./types.d.ts" */
+
+/**
+ * A worker that is asked: `ask("trace", request)` promises the answer.
+ * @param {(progress: Progress) => void} [onProgress]
+ * @returns {Ask}
+ */
 export function startMachine(onProgress) {
   const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+  /** @type {Map<number, { resolve: (answer: any) => void, reject: (error: Error) => void }>} */
   const waiting = new Map();
   let asked = 0;
-  worker.addEventListener("message", ({ data: { number, answer, error, progress } }) => {
-    if (progress) return onProgress(progress);
-    const { resolve, reject } = waiting.get(number);
+  worker.addEventListener("message", (/** @type {MessageEvent<Message>} */ { data }) => {
+    const { number, answer, error, progress } = data;
+    if (progress) return onProgress?.(progress);
+    const asker = waiting.get(number);
     waiting.delete(number);
-    if (error === undefined) resolve(answer);
-    else reject(new Error(error));
+    if (error === undefined) asker?.resolve(answer);
+    else asker?.reject(new Error(error));
   });
   worker.addEventListener("error", (event) => {
     event.preventDefault();
@@ -26,7 +38,7 @@ export function startMachine(onProgress) {
     for (const { reject } of waiting.values()) reject(reason);
     waiting.clear();
   });
-  return (ask, request = {}) =>
+  return (ask, request) =>
     new Promise((resolve, reject) => {
       waiting.set((asked += 1), { resolve, reject });
       worker.postMessage({ number: asked, ask, ...request });
@@ -34,12 +46,17 @@ export function startMachine(onProgress) {
 }
 
 export class Backend {
+  /** @type {NetworkFacts[]} */
   #added = []; // networks of the person's own
 
+  /** @param {Catalogue} catalogue */
   constructor(catalogue) {
     this.catalogue = catalogue;
     this.machine = startMachine();
-    this.hasTraced = new Promise((resolve) => (this.onTrace = resolve));
+    /** @type {PromiseWithResolvers<void>} */
+    const { promise, resolve } = Promise.withResolvers();
+    this.hasTraced = promise;
+    this.onTrace = resolve;
     for (const network of catalogue.networks) network.stream = catalogue.streams.weights[1];
   }
 
@@ -61,7 +78,16 @@ export class Backend {
     return [];
   }
 
-  /** Those that there are are all listed. */
+  /**
+   * There are none.
+   * @param {string} name
+   * @returns {Promise<never>}
+   */
+  async savedTrace(name) {
+    throw new Error(`There is no trace ${name} here.`);
+  }
+
+  /** All of them are listed. */
   network() {
     return null;
   }
@@ -70,21 +96,30 @@ export class Backend {
     return { whole: true, read: true };
   }
 
-  /** Have a network of the person's own in the list, first. */
+  /**
+   * Have a network of the person's own in the list, first.
+   * @param {NetworkFacts} network @param {Tensors} tensors
+   */
   async add(network, tensors) {
     this.#added = [network, ...this.#added.filter(({ id }) => id !== network.id)];
     await this.machine("keep", { id: network.id, tensors });
   }
 
+  /** @param {string} id */
   missing(id) {
     const [kind, name] = [id.slice(0, id.indexOf(":")), id.slice(id.indexOf(":") + 1)];
-    const remedy = { file: "open it again", trained: "train it again, or open its saved weights" };
-    if (Object.hasOwn(remedy, kind)) {
-      return `${name} was only in the page that you left; ${remedy[kind]}.`;
-    }
+    const remedies = new Map([
+      ["file", "open it again"], ["trained", "train it again, or open its saved weights"],
+    ]);
+    const remedy = remedies.get(kind);
+    if (remedy) return `${name} was only in the page that you left; ${remedy}.`;
     return `There is no network ${id} here.`;
   }
 
+  /**
+   * @param {NetworkFacts} network
+   * @returns {Network}
+   */
   #listed(network) {
     const { config, task, task_settings: settings } = network;
     const { limits, tasks } = this.catalogue;
@@ -98,19 +133,31 @@ export class Backend {
     };
   }
 
+  /**
+   * @param {string} id
+   * @returns {NetworkFacts}
+   */
   find(id) {
-    return [...this.#added, ...this.catalogue.networks].find((network) => network.id === id);
+    const found = [...this.#added, ...this.catalogue.networks].find((network) => network.id === id);
+    if (found) return found;
+    throw new Error(this.missing(id));
   }
 
+  /** @param {NetworkFacts} network */
   taskOf({ task, task_settings: settings }) {
     return makeTask(this.catalogue.tasks[task], settings);
   }
 
+  /** @param {string} id @param {Sizes} sizes @param {number} seed */
   example(id, sizes, seed) {
     const task = atSizes(this.taskOf(this.find(id)), sizes);
     return sampleProblems(task, 1, new Generator(seed))[0];
   }
 
+  /**
+   * @param {TraceRequest} request
+   * @returns {Promise<TraceDocument>}
+   */
   async trace({ network: id, problem, memory_locations: locations }) {
     const network = this.find(id);
     const facts = this.catalogue.tasks[network.task];
@@ -122,7 +169,11 @@ export class Backend {
     return trace;
   }
 
-  /** Refuse what would be too large to show. */
+  /**
+   * Refuse what would be too large to show.
+   * @param {NTMConfig} config @param {Problem} problem @param {Task} task
+   * @param {number | null} [locations]
+   */
   #requireRoom(config, problem, task, locations) {
     const steps = task.kind.steps(atSizes(task, sizesOf(problem, task.facts)).settings);
     const { max_steps: maxSteps, max_values: maxValues } = this.catalogue.limits;
@@ -136,21 +187,36 @@ export class Backend {
     }
   }
 
-  /** The page of one trace, which opens offline, as a Blob. */
+  /**
+   * The page of one trace, which opens offline, as a Blob.
+   * @param {TraceRequest} request @param {{ step: number, head: number }} view
+   */
   async file(request, view) {
     return sharedFile(await this.trace(request), view);
   }
 }
 
-/** Numbers in a trace of one step: the memory, and the stages of every head's weighting. */
+/**
+ * Numbers that a trace has more of with one more location, at every step.
+ * @param {NTMConfig} config
+ */
 function valuesPerLocation(config) {
-  return config.memory_width + 4 * (config.read_heads + config.write_heads);
+  const [fewer, more] = [1, 2].map((locations) => {
+    const shapes = Object.values(traceShapes({ ...config, memory_locations: locations }));
+    return shapes.reduce((sum, shape) => sum + count(shape), 0);
+  });
+  return more - fewer;
 }
 
+/**
+ * @param {Problem} problem @param {TaskFacts} facts
+ * @returns {Sizes}
+ */
 function sizesOf(problem, { axes }) {
   return Object.fromEntries(axes.map((axis) => [axis, sizeOf(problem, axis)]));
 }
 
+/** @param {Problem} problem @param {TaskFacts} facts */
 function sizesInWords(problem, facts) {
   return Object.entries(sizesOf(problem, facts)).map((size) => size.join(" ")).join(", ");
 }

@@ -1,19 +1,31 @@
 /** What the engine records as the document that the viewer draws: Python's ntm.studio.documents. */
 
+import { TRACE_FORMAT } from "../../studio/static/facts.js";
 import { channelsOf, encodeProblem, optimumOf } from "./tasks.js";
 
-const FORMAT = 2;
+/** @import { NTMConfig } from "../../engine/web/python.d.ts" */
+/** @import { HeadKind, Problem, TraceDocument } from "../../studio/static/types.d.ts" */
+/** @import { Task } from "./tasks.js" */
+/** @import { About, Machine, Sequence, Tensor, Tensors } from "./types.d.ts" */
 
-/** Run a network on a drawn problem. `about` is { title, hint, model }. */
+/**
+ * Run a network on a drawn problem. `about` is { title, hint, model }.
+ * @param {Machine} network @param {Problem} problem @param {Task} task @param {About} about
+ * @returns {TraceDocument}
+ */
 export function traceDocument(network, problem, task, about) {
   const batch = encodeProblem(problem, task);
   const { outputs, ...recorded } = network.trace(batch);
   const labels = channelsOf(task);
+  /** @param {Float32Array} values @param {string[]} names */
   const shaped = (values, names) => ({ shape: [batch.steps, names.length], values });
   const optimal = optimumOf(problem, task);
   return {
-    format: FORMAT,
+    format: TRACE_FORMAT,
     task: task.facts.task,
+    title: "",
+    hint: null,
+    model: null,
     ...about,
     config: network.config,
     steps: batch.steps,
@@ -28,7 +40,10 @@ export function traceDocument(network, problem, task, about) {
   };
 }
 
-/** The cost in bits, null if it is not finite, and the wrong bits. */
+/**
+ * The cost in bits, null if it is not finite, and the wrong bits.
+ * @param {Float32Array} logits @param {Sequence} batch
+ */
 function verdict(logits, { targets, mask, steps }) {
   const channels = logits.length / steps;
   let [nats, wrong] = [0, 0];
@@ -42,14 +57,20 @@ function verdict(logits, { targets, mask, steps }) {
   return { cost_bits: Number.isFinite(bits) ? bits : null, wrong_bits: wrong };
 }
 
+/** @param {number} logit */
 function sigmoid(logit) {
   return 1 / (1 + Math.exp(-logit));
 }
 
+/** @param {Tensors} trace @param {NTMConfig} config */
 function inside({ memory, reads, erases, adds, ...recorded }, config) {
-  const heads = ["read", "write"].flatMap((kind) => {
+  /** @type {HeadKind[]} */
+  const kinds = ["read", "write"];
+  const heads = kinds.flatMap((kind) => {
     const own = Object.entries(recorded).filter(([name]) => name.startsWith(`${kind}_`));
+    /** @type {[string, Tensor][]} */
     const named = own.map(([name, array]) => [name.slice(kind.length + 1), array]);
+    /** @type {[string, Tensor][]} */
     const arrays = kind === "write" ? [...named, ["erases", erases], ["adds", adds]] : named;
     return Array.from({ length: config[`${kind}_heads`] }, (_, index) => ({
       kind, index,
@@ -64,12 +85,18 @@ function inside({ memory, reads, erases, adds, ...recorded }, config) {
   };
 }
 
-/** (steps, 1, ...) as (steps, ...). */
+/**
+ * (steps, 1, ...) as (steps, ...).
+ * @param {Tensor} array
+ */
 function withoutBatch({ shape: [steps, , ...rest], values }) {
   return { shape: [steps, ...rest], values };
 }
 
-/** (steps, 1, heads, ...) as (steps, ...) of one head. */
+/**
+ * (steps, 1, heads, ...) as (steps, ...) of one head.
+ * @param {Tensor} array @param {number} index
+ */
 function ofHead({ shape: [steps, , heads, ...rest], values }, index) {
   const size = values.length / (steps * heads);
   const own = new Float32Array(steps * size);

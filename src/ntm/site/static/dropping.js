@@ -1,19 +1,24 @@
 /** Files of weights, dropped on the page or chosen, become networks to play with. */
 
+import { find, messageOf } from "../../studio/static/dom.js";
 import { networkFromFiles } from "./importing.js";
 
+/** @import { Backend } from "./backend.js" */
+
+/** @param {Backend} backend */
 export function acceptFiles(backend) {
-  const find = (id) => document.getElementById(id);
-  const [button, input, message] = ["open-file", "file-input", "file-message"].map(find);
-  const open = async (files) => {
-    if (files.length === 0) return;
+  const button = find("open-file", HTMLButtonElement);
+  const input = find("file-input", HTMLInputElement);
+  const message = find("file-message", HTMLElement);
+  const open = async (/** @type {FileList | null | undefined} */ files) => {
+    if (!files?.length) return;
     message.textContent = "";
     try {
       const { network, tensors } = await networkFromFiles([...files], backend.catalogue.tasks);
       await backend.add(network, tensors);
       location.hash = `#play/${encodeURIComponent(network.id).replaceAll("%3A", ":")}`;
     } catch (error) {
-      message.textContent = error.message;
+      message.textContent = messageOf(error);
     }
   };
   addEventListener("popstate", () => (message.textContent = "")); // something else is looked at
@@ -28,6 +33,6 @@ export function acceptFiles(backend) {
   }
   addEventListener("drop", (event) => {
     event.preventDefault();
-    open(event.dataTransfer.files);
+    open(event.dataTransfer?.files);
   });
 }

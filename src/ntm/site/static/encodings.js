@@ -11,33 +11,61 @@
  * where `task` holds the task's settings by their Python names. The last two are not for all kinds.
  */
 
+/** @import { CopyProblem, Drawing, NGramsProblem, RecallProblem, RepeatCopyProblem, SortProblem } from "../../studio/static/python.d.ts" */
+/** @import { Generator } from "./random.js" */
+/** @import { AssociativeRecall, Copy, NGrams, PrioritySort, RepeatCopy } from "./python.d.ts" */
+/** @import { Sequence } from "./types.d.ts" */
+/**
+ * The settings of a kind's own task are its own affair: a task finds its kind by name.
+ * @template [Drawn=any]
+ * @template [Settings=any]
+ * @typedef {object} Kind
+ * @property {(task: Settings, count: number, random: Generator) => Drawn[]} sample
+ * @property {(problem: Drawn, task: Settings, score: Score) => void} encode
+ * @property {(task: Settings) => number} steps
+ * @property {(task: Settings, axis: string, size: number) => Partial<Settings>} [kept]
+ * @property {(problem: Drawn, task: Settings) => Float32Array} [optimum]
+ */
+
 /** What is heard and said, step by step; a batch of one sequence in the end. */
 export class Score {
+  /** @type {ArrayLike<number>[]} */
   #inputs = [];
+  /** @type {ArrayLike<number>[]} */
   #targets = [];
+  /** @type {number[]} */
   #mask = [];
 
+  /** @param {number} inputSize @param {number} outputSize */
   constructor(inputSize, outputSize) {
     this.inputSize = inputSize;
     this.outputSize = outputSize;
   }
 
-  /** A step without an answer: bits on the first channels, and other channels by number. */
+  /**
+   * A step without an answer: bits on the first channels, and other channels by number.
+   * @param {number[]} bits @param {Record<number, number>} [others]
+   */
   hear(bits, others = {}) {
     this.step(filled(this.inputSize, bits, others), filled(this.outputSize), 0);
   }
 
-  /** A step whose answer is scored. */
+  /**
+   * A step whose answer is scored.
+   * @param {number[]} bits @param {Record<number, number>} [others]
+   */
   say(bits, others = {}) {
     this.step(filled(this.inputSize), filled(this.outputSize, bits, others), 1);
   }
 
+  /** @param {ArrayLike<number>} inputs @param {ArrayLike<number>} targets @param {number} scored */
   step(inputs, targets, scored) {
     this.#inputs.push(inputs);
     this.#targets.push(targets);
     this.#mask.push(scored);
   }
 
+  /** @returns {Sequence} */
   get batch() {
     return {
       steps: this.#mask.length,
@@ -49,6 +77,7 @@ export class Score {
   }
 }
 
+/** @param {ArrayLike<number>[]} rows */
 function oneAfterAnother(rows) {
   const size = rows[0].length;
   const values = new Float32Array(rows.length * size);
@@ -56,13 +85,17 @@ function oneAfterAnother(rows) {
   return values;
 }
 
+/** @param {number} size @param {number[]} [bits] @param {Record<number, number>} [others] */
 function filled(size, bits = [], others = {}) {
   const values = new Float32Array(size);
   values.set(bits);
   return Object.assign(values, others);
 }
 
-/** Random vectors for sequences of such lengths, drawn as Python's random_sequences draws. */
+/**
+ * Random vectors for sequences of such lengths, drawn as Python's random_sequences draws.
+ * @param {number[]} lengths @param {number} bits @param {Generator} random
+ */
 function drawnVectors(lengths, bits, random) {
   const drawn = random.bits(Math.max(...lengths) * lengths.length * bits);
   return lengths.map((length, sequence) =>
@@ -72,6 +105,7 @@ function drawnVectors(lengths, bits, random) {
     }));
 }
 
+/** @type {Kind<CopyProblem, Copy>} */
 const copy = {
   sample({ bits, min_length: least, max_length: most }, count, random) {
     const lengths = random.integers(least, most, count);
@@ -84,9 +118,10 @@ const copy = {
     for (const vector of vectors) score.say(vector);
     if (marked) score.say([], { [bits]: 1 });
   },
-  steps: (task) => task.start_delimiter + 2 * task.max_length + 1 + task.end_marker,
+  steps: (task) => Number(task.start_delimiter) + 2 * task.max_length + 1 + Number(task.end_marker),
 };
 
+/** @type {Kind<RepeatCopyProblem, RepeatCopy>} */
 const repeatCopy = {
   sample(task, count, random) {
     const lengths = random.integers(task.min_length, task.max_length, count);
@@ -105,24 +140,32 @@ const repeatCopy = {
     score.say([], { [bits]: 1 });
   },
   steps: (task) =>
-    (task.delimiter === "start") + task.max_length + 1 + task.max_length * task.max_repeats + 1,
+    Number(task.delimiter === "start") + task.max_length + 1 + task.max_length * task.max_repeats + 1,
   kept(task) {
     const [low, high] = repeatScale(task);
     return { scale_min_repeats: low, scale_max_repeats: high };
   },
 };
 
+/**
+ * @param {RepeatCopy} task
+ * @returns {[number, number]}
+ */
 function repeatScale(task) {
   return [task.scale_min_repeats ?? task.min_repeats, task.scale_max_repeats ?? task.max_repeats];
 }
 
-/** A repeat number with mean 0 and variance 1 over the range it is scaled by. */
+/**
+ * A repeat number with mean 0 and variance 1 over the range it is scaled by.
+ * @param {number} repeats @param {RepeatCopy} task
+ */
 function normalised(repeats, task) {
   const [low, high] = repeatScale(task);
   const deviation = Math.sqrt(((high - low + 1) ** 2 - 1) / 12) || 1;
   return (repeats - (low + high) / 2) / Math.fround(deviation);
 }
 
+/** @type {Kind<RecallProblem, AssociativeRecall>} */
 const recall = {
   sample(task, count, random) {
     const { bits, item_length: size } = task;
@@ -131,6 +174,7 @@ const recall = {
     return drawn.map((vectors, i) => {
       const items = counts[i];
       const query = Math.floor(random.double() * (items - 1));
+      /** @param {unknown} _ @param {number} item */
       const itemAt = (_, item) => vectors.slice(item * size, (item + 1) * size);
       return { items: Array.from({ length: items }, itemAt), query };
     });
@@ -146,9 +190,10 @@ const recall = {
     for (const vector of items[query + 1]) score.say(vector);
   },
   steps: (task) =>
-    (task.max_items + 1) * (task.item_length + 1) + task.close_query + task.item_length,
+    (task.max_items + 1) * (task.item_length + 1) + Number(task.close_query) + task.item_length,
 };
 
+/** @type {Kind<NGramsProblem, NGrams>} */
 const ngrams = {
   sample({ length, context }, count, random) {
     const contexts = 2 ** context;
@@ -156,6 +201,7 @@ const ngrams = {
     const odds = angles.map(Math.sin).map((sine) => sine * sine);
     const chances = random.uniform(length * count);
     return Array.from({ length: count }, (_, i) => {
+      /** @type {number[]} */
       const bits = [];
       for (let step = 0, history = 0; step < length; step++) {
         const chance = step < context ? 0.5 : odds[i * contexts + history];
@@ -172,13 +218,18 @@ const ngrams = {
   optimum: ({ bits }, { context }) => optimalPredictions(bits, context),
 };
 
-/** The best possible chance of a one after each bit but the last, from those before it. */
+/**
+ * The best possible chance of a one after each bit but the last, from those before it.
+ * @param {number[]} bits @param {number} context
+ */
 function optimalPredictions(bits, context) {
+  /** @type {Map<string, { ones: number, all: number }>} */
   const counts = new Map();
-  const countsAt = (end) => {
+  const countsAt = (/** @type {number} */ end) => {
     const key = bits.slice(end - context, end).join("");
-    if (!counts.has(key)) counts.set(key, { ones: 0.5, all: 1 });
-    return counts.get(key);
+    const known = counts.get(key) ?? { ones: 0.5, all: 1 };
+    counts.set(key, known);
+    return known;
   };
   return Float32Array.from(bits.slice(1), (_, step) => {
     if (step >= context) {
@@ -192,6 +243,7 @@ function optimalPredictions(bits, context) {
   });
 }
 
+/** @type {Kind<SortProblem, PrioritySort>} */
 const sort = {
   sample({ bits, length }, count, random) {
     const drawn = drawnVectors(Array(count).fill(length), bits, random);
@@ -212,12 +264,16 @@ const sort = {
     ({ answers: Math.max(1, roundedToEven((size * answers) / length)) }),
 };
 
-/** Python's rounding. */
+/**
+ * Python's rounding.
+ * @param {number} value
+ */
 function roundedToEven(value) {
   const rounded = Math.round(value);
   return rounded - value === 0.5 && rounded % 2 ? rounded - 1 : rounded;
 }
 
+/** @type {Record<Drawing, Kind>} */
 export const KINDS = {
   vectors: copy,
   "repeated vectors": repeatCopy,

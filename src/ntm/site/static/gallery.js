@@ -2,7 +2,7 @@
 
 import { greatestMagnitude } from "../../studio/static/arrays.js";
 import { onThemeChange } from "../../studio/static/colours.js";
-import { make } from "../../studio/static/dom.js";
+import { find, make, messageOf } from "../../studio/static/dom.js";
 import { rankedHeads } from "../../studio/static/heads.js";
 import { problemToTexts } from "../../studio/static/problems.js";
 import { writeRoute } from "../../studio/static/route.js";
@@ -11,23 +11,34 @@ import { makeTip } from "../../studio/static/tip.js";
 import { readTrace, stretchInUse } from "../../studio/static/trace.js";
 import { MOMENTS } from "./moments.js";
 
-export function startGallery(guide, backend) {
-  const place = document.getElementById("moments");
+/** @import { Problem, Shown, TimelineStage, Trace } from "../../studio/static/types.d.ts" */
+/** @import { Backend } from "./backend.js" */
+/** @import { Moment } from "./moments.js" */
+
+/**
+ * @param {Backend} backend
+ * @returns {Shown}
+ */
+export function startGallery(backend) {
+  const place = find("moments", HTMLElement);
   const cards = MOMENTS.map((moment) => makeCard(moment, backend));
   place.replaceChildren(...cards.map((card) => card.element));
   // Networks are fetched when their card is seen.
   const seen = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
-      if (isIntersecting) cards.find((card) => card.element === target).draw();
+      if (isIntersecting) cards.find((card) => card.element === target)?.draw();
     }
   });
   for (const { element } of cards) seen.observe(element);
-  const redraw = () => place.offsetWidth && cards.forEach((card) => card.redraw());
+  const redraw = () => {
+    if (place.offsetWidth) cards.forEach((card) => card.redraw());
+  };
   new ResizeObserver(redraw).observe(place);
   onThemeChange(redraw);
   return { show: () => redraw() };
 }
 
+/** @param {Moment} moment @param {Backend} backend */
 function makeCard(moment, backend) {
   const { title, network, sizes, seed, step, head, sentences } = moment;
   const problem = backend.example(network, sizes, seed);
@@ -39,6 +50,7 @@ function makeCard(moment, backend) {
     make("h2", {}, make("a", { href: address }, title)),
     picture,
     make("p", {}, sentences.join(" ")));
+  /** @type {ReturnType<typeof makeTimeline> | null} */
   let timeline = null;
   let asked = false;
 
@@ -51,7 +63,7 @@ function makeCard(moment, backend) {
       picture.replaceChildren(timeline.element);
       redraw();
     } catch (error) {
-      picture.textContent = error.message;
+      picture.textContent = messageOf(error);
     }
   }
   function redraw() {
@@ -61,19 +73,27 @@ function makeCard(moment, backend) {
   return { element, draw, redraw };
 }
 
-/** Priorities as an address holds them, so that the picture is that of the link. */
+/**
+ * Priorities as an address holds them, so that the picture is that of the link.
+ * @param {Problem} problem
+ */
 function rounded(problem) {
   const { priorities } = problem;
   if (!priorities) return problem;
   return { ...problem, priorities: priorities.map((one) => Math.round(one * 100) / 100) };
 }
 
+/**
+ * @param {Trace} trace @param {Moment} moment
+ * @returns {TimelineStage}
+ */
 function stageOf(trace, { head, lanes, step }) {
   const stretch = stretchInUse(trace);
   const chosen = trace.heads[head];
+  /** @type {TimelineStage["headOf"]} */
   const headOf = (kind) => {
     const ranked = rankedHeads(trace, kind);
-    return ranked.find((one) => one === chosen) ?? ranked[0];
+    return ranked.find((one) => one.kind === chosen.kind && one.index === chosen.index) ?? ranked[0];
   };
   return {
     tip: makeTip(),

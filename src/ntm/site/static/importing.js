@@ -3,14 +3,27 @@
  * config.json that lay beside them. What no file says is read off the shapes of the weights.
  */
 
-import { parameterShapes } from "../../engine/web/shapes.js";
+import { MODELS } from "../../engine/web/facts.js";
+import { parameterShapes, requireConfig } from "../../engine/web/shapes.js";
+import { messageOf } from "../../studio/static/dom.js";
 import { channelsOf, makeTask } from "./tasks.js";
 import { readSafetensors } from "./weights.js";
+
+/** @import { NTMConfig } from "../../engine/web/python.d.ts" */
+/** @import { NetworkFacts, TaskFacts, TaskSettings, Tensors } from "./types.d.ts" */
+/** @typedef {{ name: string } & TaskSettings} NamedTask */
+/**
+ * @typedef {{ task?: NamedTask, model?: NTMConfig, sequences?: number, bits?: number }} Known
+ */
 
 const MOST_BYTES = 200_000_000;
 const MOST_LOCATIONS = 4096;
 
-/** { network, tensors }: an entry as the catalogue's, and its weights. */
+/**
+ * { network, tensors }: an entry as the catalogue's, and its weights.
+ * @param {File[]} files @param {Record<string, TaskFacts>} tasks
+ * @returns {Promise<{ network: NetworkFacts, tensors: Tensors }>}
+ */
 export async function networkFromFiles(files, tasks) {
   const weights = files.find((file) => file.name.endsWith(".safetensors"));
   if (!weights) throw new Error("Give a file of weights, whose name ends in .safetensors.");
@@ -23,7 +36,7 @@ export async function networkFromFiles(files, tasks) {
     const { name, ...settings } = known.task ?? taskOf(config, tasks);
     requireTask(name, settings, config, tasks);
     const title = weights.name.replace(/\.safetensors$/, "");
-    const model = config.controller === "lstm" ? "ntm-lstm" : "ntm-ff";
+    const model = MODELS[config.controller];
     const { sequences = null, bits = null } = known;
     const network = {
       id: `file:${title}`, title, task: name, task_settings: settings, model, config, sequences, bits,
@@ -32,16 +45,24 @@ export async function networkFromFiles(files, tasks) {
   });
 }
 
-/** Every complaint says which file it is about. */
+/**
+ * Every complaint says which file it is about.
+ * @template Result
+ * @param {string} name @param {() => Promise<Result>} read
+ */
 async function inFile(name, read) {
   try {
     return await read();
   } catch (error) {
-    throw new Error(`${name} cannot be opened. ${error.message}`, { cause: error });
+    throw new Error(`${name} cannot be opened. ${messageOf(error)}`, { cause: error });
   }
 }
 
-/** What the package, or this page, wrote into the file itself. */
+/**
+ * What the package, or this page, wrote into the file itself.
+ * @param {{ ntm?: string }} metadata
+ * @returns {Known}
+ */
 function settingsIn({ ntm = "{}" }) {
   const facts = parsed(ntm, "Its metadata is not JSON.");
   const { task, model } = facts.settings ?? {};
@@ -50,7 +71,11 @@ function settingsIn({ ntm = "{}" }) {
   return { ...(task && { task }), ...(model && { model }), sequences, bits };
 }
 
-/** A config.json: of a run, with its task, or of a network that was saved alone. */
+/**
+ * A config.json: of a run, with its task, or of a network that was saved alone.
+ * @param {File[]} files
+ * @returns {Promise<Known>}
+ */
 async function configIn(files) {
   const file = files.find(({ name }) => name.endsWith(".json"));
   if (!file) return {};
@@ -59,6 +84,10 @@ async function configIn(files) {
   return { ...(task && { task }), model: model ?? config };
 }
 
+/**
+ * @param {string} text @param {string} complaint
+ * @returns {any} whatever somebody wrote
+ */
 function parsed(text, complaint) {
   try {
     return JSON.parse(text) ?? {};
@@ -67,9 +96,13 @@ function parsed(text, complaint) {
   }
 }
 
-/** Sizes as the weights have them. */
+/**
+ * Sizes as the weights have them.
+ * @param {Tensors} tensors
+ * @returns {NTMConfig}
+ */
 export function configOf(tensors) {
-  const shape = (name) => {
+  const shape = (/** @type {string} */ name) => {
     if (tensors[name]?.shape.length === 2) return tensors[name].shape;
     throw new Error(`It holds no Neural Turing Machine: it has no ${name}.`);
   };
@@ -79,20 +112,29 @@ export function configOf(tensors) {
   // A feedforward controller has no state; files of version 1.0 have one without elements.
   const [layers] = tensors["start.hidden"] ? shape("start.hidden") : [0];
   const [, inputs] = shape("cell.controller.layers.0.weight");
-  const shifts = (raw - (reads + 3 * writes) * width) / (reads + writes) - 3;
-  return {
-    input_size: inputs - reads * width - (layers ? units : 0),
+  /** @type {NTMConfig} */
+  const config = {
+    input_size: 0,
     output_size: shape("cell.output.weight")[0],
     controller: layers ? "lstm" : "feedforward",
     controller_size: units,
     controller_layers: layers || 1,
     memory_locations: locations, memory_width: width, read_heads: reads, write_heads: writes,
-    shifts: centredShifts(shifts),
+    shifts: [],
     shift_mode: "softmax",
   };
+  // Rows without a shift and with one shift: the difference is the rows of one shift.
+  const [none, one] = [[], [0]].map((shifts) =>
+    parameterShapes({ ...config, shifts })["cell.heads.linear.weight"][0]);
+  config.shifts = centredShifts((raw - none) / (one - none));
+  config.input_size = inputs - parameterShapes(config)["cell.controller.layers.0.weight"][1];
+  return config;
 }
 
-/** As many shifts as there are values for them, around zero. */
+/**
+ * As many shifts as there are values for them, around zero.
+ * @param {number} count
+ */
 function centredShifts(count) {
   if (Number.isInteger(count) && count % 2 === 1 && count > 1) {
     return Array.from({ length: count }, (_, i) => i - (count - 1) / 2);
@@ -100,10 +142,12 @@ function centredShifts(count) {
   throw new Error("Its shifts cannot be told from the weights; give config.json along with it.");
 }
 
+/** @param {Tensors} tensors @param {NTMConfig} config */
 function requireFitting(tensors, config) {
   if (!(config.memory_locations <= MOST_LOCATIONS)) {
     throw new Error(`It has ${config.memory_locations} locations; the page runs up to ${MOST_LOCATIONS}.`);
   }
+  requireConfig(config);
   for (const [name, wanted] of Object.entries(parameterShapes(config))) {
     const found = tensors[name]?.shape;
     if (!found) throw new Error(`It holds no Neural Turing Machine: it has no ${name}.`);
@@ -114,7 +158,11 @@ function requireFitting(tensors, config) {
   }
 }
 
-/** The task whose usual channels are those of the network; no two have the same. */
+/**
+ * The task whose usual channels are those of the network; no two have the same.
+ * @param {NTMConfig} config @param {Record<string, TaskFacts>} tasks
+ * @returns {NamedTask}
+ */
 function taskOf({ input_size: inputs, output_size: outputs }, tasks) {
   const fitting = Object.keys(tasks).find((name) => {
     const channels = channelsOf(makeTask(tasks[name]));
@@ -125,6 +173,10 @@ function taskOf({ input_size: inputs, output_size: outputs }, tasks) {
     "config.json of its run along with it.");
 }
 
+/**
+ * @param {string} name @param {TaskSettings} settings @param {NTMConfig} config
+ * @param {Record<string, TaskFacts>} tasks
+ */
 function requireTask(name, settings, config, tasks) {
   if (!Object.hasOwn(tasks, name)) throw new Error(`Its task, ${name}, cannot be drawn in this page.`);
   const { inputs, outputs } = channelsOf(makeTask(tasks[name], settings));

@@ -1,27 +1,37 @@
 /** The weights that training begins with. */
 
+import { CONSTANT_START } from "../../engine/web/facts.js";
 import { count, parameterShapes } from "../../engine/web/shapes.js";
 
-const CONSTANT_START = 1e-6;
+/** @import { Initialisation, NTMConfig } from "../../engine/web/python.d.ts" */
+/** @import { Generator } from "./random.js" */
+/** @import { Tensors } from "./types.d.ts" */
+/** @typedef {Record<string, Float32Array>} Named */
 
 /**
  * Every parameter by name. The values are Python's for the same generator: the numbers
  * that torch draws for its own initialisation, which nobody uses, are passed over.
+ * @param {NTMConfig} config @param {Initialisation} initialisation @param {Generator} random
+ * @returns {Tensors}
  */
 export function initialWeights(config, initialisation, random) {
   const shapes = parameterShapes(config);
   const linear = Object.keys(shapes).filter((name) => name.startsWith("cell."));
   random.skip(linear.reduce((sum, name) => sum + count(shapes[name]), 0));
   startValues(shapes, initialisation, random);
-  const tensors = linear.map((name) => [name, linearValues(name, shapes[name], initialisation, random)]);
-  biasGates(Object.fromEntries(tensors)["cell.heads.linear.bias"], config, initialisation);
-  if (config.controller === "lstm") startFeedforward(Object.fromEntries(tensors), config);
-  const values = Object.fromEntries([...tensors, ...startValues(shapes, initialisation, random)]);
+  const weights = Object.fromEntries(
+    linear.map((name) => [name, linearValues(name, shapes[name], initialisation, random)]));
+  biasGates(weights["cell.heads.linear.bias"], config, initialisation);
+  if (config.controller === "lstm") startFeedforward(weights, config);
+  const values = { ...weights, ...startValues(shapes, initialisation, random) };
   return Object.fromEntries(
     Object.entries(shapes).map(([name, shape]) => [name, { shape, values: values[name] }]));
 }
 
-/** Glorot's weights, those of the heads times their gain; biases are zero but the gates'. */
+/**
+ * Glorot's weights, those of the heads times their gain; biases are zero but the gates'.
+ * @param {string} name @param {number[]} shape @param {Initialisation} initialisation @param {Generator} random
+ */
 function linearValues(name, shape, { head_gain: headGain }, random) {
   if (shape.length === 1) return new Float32Array(count(shape));
   const gain = name.startsWith("cell.heads") ? headGain : 1;
@@ -30,7 +40,10 @@ function linearValues(name, shape, { head_gain: headGain }, random) {
   return random.uniform(count(shape)).map((share) => share * range + low);
 }
 
-/** The gate of a head comes after its key and strength; write heads have two vectors more. */
+/**
+ * The gate of a head comes after its key and strength; write heads have two vectors more.
+ * @param {Float32Array} bias @param {NTMConfig} config @param {Initialisation} initialisation
+ */
 function biasGates(bias, config, { gate_bias: gateBias }) {
   const { memory_width: width, read_heads: readHeads, write_heads: writeHeads } = config;
   const each = (bias.length - 2 * width * writeHeads) / (readHeads + writeHeads);
@@ -39,7 +52,10 @@ function biasGates(bias, config, { gate_bias: gateBias }) {
   }
 }
 
-/** An LSTM begins without recurrence, and with forget gates that forget. */
+/**
+ * An LSTM begins without recurrence, and with forget gates that forget.
+ * @param {Named} values @param {NTMConfig} config
+ */
 function startFeedforward(values, { controller_layers: layers, controller_size: size }) {
   for (let layer = 0; layer < layers; layer++) {
     const name = `cell.controller.layers.${layer}`;
@@ -52,10 +68,15 @@ function startFeedforward(values, { controller_layers: layers, controller_size: 
   }
 }
 
+/**
+ * @param {Record<string, number[]>} shapes @param {Initialisation} initialisation @param {Generator} random
+ * @returns {Named}
+ */
 function startValues(shapes, initialisation, random) {
   const sizes = Object.entries(shapes).filter(([name]) => name.startsWith("start."));
-  const zeros = sizes.map(([name, shape]) => [name, new Float32Array(count(shape))]);
-  const values = Object.fromEntries(zeros);
+  /** @type {Named} */
+  const values = Object.fromEntries(
+    sizes.map(([name, shape]) => [name, new Float32Array(count(shape))]));
   const memory = values["start.memory"];
   if (initialisation.start_memory === "constant") memory.fill(CONSTANT_START);
   else memory.set(random.uniform(memory.length).map((share) => share - 0.5));
@@ -64,9 +85,10 @@ function startValues(shapes, initialisation, random) {
     values[name] = random.normal(values[name].length).map((value) => value * spread);
   }
   if (initialisation.start_together) startTogether(values, shapes["start.read_logits"][1]);
-  return Object.entries(values);
+  return values;
 }
 
+/** @param {Named} values @param {number} locations */
 function startTogether(values, locations) {
   const first = values["start.read_logits"].slice(0, locations);
   for (const name of ["start.read_logits", "start.write_logits"]) {

@@ -4,8 +4,9 @@ import { download } from "../../studio/static/api.js";
 import { formatNumber } from "../../studio/static/arrays.js";
 import { drawChart, makeLegend } from "../../studio/static/chart.js";
 import { onThemeChange } from "../../studio/static/colours.js";
-import { describePoint, frameOfBoth, legendOf, paperLines } from "../../studio/static/curves.js";
-import { make } from "../../studio/static/dom.js";
+import { ANY_FRAME, describePoint, frameOfBoth, legendOf, paperLines } from "../../studio/static/curves.js";
+import { find, findAll, findField, make, messageOf } from "../../studio/static/dom.js";
+import { headsOf } from "../../studio/static/heads.js";
 import { makeTimeline } from "../../studio/static/timeline.js";
 import { makeTip } from "../../studio/static/tip.js";
 import { locationsOf, readTrace } from "../../studio/static/trace.js";
@@ -14,51 +15,88 @@ import { exampleOf } from "./example.js";
 import { REPORT_EVERY, trainedModel } from "./trainer.js";
 import { writeSafetensors } from "./weights.js";
 
+/** @import { LegendEntry } from "../../studio/static/chart.js" */
+/** @import { Line, Point, Route, Shown, TimelineStage, Trace } from "../../studio/static/types.d.ts" */
+/** @import { Backend } from "./backend.js" */
+/** @import { Catalogue, NetworkFacts, Progress, Settings, Tensors } from "./types.d.ts" */
+/** @typedef {{ task: string, model: string, seed: number }} Choice */
+/** @typedef {Choice & { settings: Settings }} Trained */
+/** @typedef {ReturnType<typeof partsOfPage>} Parts */
+
 const SOLVED = 0.1; // bits, in this many reports one after the other: a curve has spikes
 const SOLVED_REPORTS = 5;
 const CHART_EVERY = 150; // milliseconds
 // Made once: to make one takes longer than to draw a lane, and it is asked for at every frame.
 const COUNTS = new Intl.NumberFormat("en");
 
+/**
+ * @param {Catalogue} guide @param {Backend} backend
+ * @returns {Shown}
+ */
 export function startLearning(guide, backend) {
   const learning = new Learning(guide, backend);
   return { show: (route) => learning.show(route) };
 }
 
+function partsOfPage() {
+  const form = find("train-form", HTMLFormElement);
+  return {
+    form,
+    page: find("train", HTMLElement),
+    task: findField(form, "task", HTMLSelectElement),
+    model: findField(form, "model", HTMLSelectElement),
+    seed: findField(form, "seed", HTMLInputElement),
+    ...findAll(HTMLButtonElement, ["start", "stop", "play", "save"], "train-"),
+    ...findAll(HTMLElement, ["figures", "message", "news", "chart", "legend", "picture", "command",
+      "same", "refusal", "reading", "curves-of", "picture-of"], "train-"),
+  };
+}
+
 class Learning {
+  /** @type {Point[]} */
   points = [];
+  /** @type {Trained | null} */
   trained = null; // { task, model, seed, settings } of the training that was started last
+  /** @type {Omit<Progress, "points" | "picture"> | null} */
   progress = null; // { sequences, seconds, done }
+  /** @type {{ sequences: number, seconds: number } | null} */
   solved = null; // { sequences, seconds } when the cost first was below SOLVED
+  /** @type {Record<string, Record<string, Point[]>> | null} */
   papers = null;
+  /** @type {ReturnType<typeof makeTimeline> | null} */
   timeline = null;
+  /** @type {string | null} */
   pictured = null; // the task and the model that the timeline is for
   legend = ""; // its texts
   drawnAt = 0;
   tip = makeTip();
+  parts = partsOfPage();
+  /** @type {Trace | null} */
+  trace = null;
+  /** @type {{ tensors: Tensors, sequences: number } | null} */
+  result = null;
 
+  /** @param {Catalogue} guide @param {Backend} backend */
   constructor(guide, backend) {
     this.guide = guide;
     this.backend = backend;
     this.machine = startMachine((progress) => this.take(progress));
-    const find = (name) => document.getElementById(`train-${name}`);
-    this.parts = Object.fromEntries(
-      ["form", "start", "stop", "play", "save", "figures", "message", "news", "chart", "legend",
-        "picture", "command", "same", "refusal", "reading", "curves-of", "picture-of"]
-        .map((name) => [name, find(name)]),
-    );
-    document.getElementById("train").append(...this.tip.elements);
-    this.prepareForm(this.parts.form.elements);
+    this.parts.page.append(...this.tip.elements);
+    this.prepareForm(this.parts);
     new ResizeObserver(() => this.redraw()).observe(this.parts.chart);
     onThemeChange(() => this.redraw());
   }
 
+  /** @param {Parts} parts */
   prepareForm({ task, model, seed }) {
     const { tasks, models, training, streams } = this.guide;
-    const option = (titles) => (value) => make("option", { value }, titles[value].title);
-    task.append(...Object.keys(training).map(option(tasks)));
-    model.append(...Object.keys(Object.values(training)[0]).map(option(models)));
-    seed.max = Math.max(...Object.keys(streams.training));
+    /** @param {string} value @param {{ title: string }} shown */
+    const option = (value, { title }) => make("option", { value }, title);
+    task.append(...Object.keys(training).map((name) => option(name, tasks[name])));
+    const trainable = Object.keys(Object.values(training)[0]);
+    model.append(...trainable.map((name) => option(name, models[name])));
+    seed.max = String(Math.max(...Object.keys(streams.training).map(Number)));
+    /** @param {HTMLElement} part @param {string} event @param {() => Promise<void> | void} action */
     const on = (part, event, action) => part.addEventListener(event, (happened) => {
       happened.preventDefault();
       this.attempt(action());
@@ -70,20 +108,23 @@ class Learning {
     on(this.parts.save, "click", () => this.save());
   }
 
+  /** @param {Promise<unknown> | void} promise */
   async attempt(promise) {
     try {
       await promise;
       this.parts.message.textContent = "";
     } catch (error) {
-      this.parts.message.textContent = error.message;
+      this.parts.message.textContent = messageOf(error);
     }
   }
 
-  /** The address may name a task. */
+  /**
+   * The address may name a task.
+   * @param {Route} route
+   */
   async show({ id }) {
-    const { task } = this.parts.form.elements;
     const isKnown = Object.hasOwn(this.guide.training, id);
-    if (isKnown && !this.isBusy) task.value = id;
+    if (isKnown && !this.isBusy) this.parts.task.value = id;
     await this.attempt(this.progress ? this.redraw() : this.prepare());
     if (id && !isKnown) this.parts.message.textContent = `There is no task ${id} here.`;
   }
@@ -92,14 +133,18 @@ class Learning {
     return Boolean(this.progress && !this.progress.done);
   }
 
+  /** @returns {Choice} */
   get choice() {
-    const { task, model, seed } = this.parts.form.elements;
+    const { task, model, seed } = this.parts;
     return { task: task.value, model: model.value, seed: seed.valueAsNumber }; // "01" is 1, "" is NaN
   }
 
-  /** What is wrong with a seed: the page knows where the random numbers of some begin. */
+  /**
+   * What is wrong with a seed: the page knows where the random numbers of some begin.
+   * @param {number} seed
+   */
   refusalOf(seed) {
-    const { min, max } = this.parts.form.elements.seed;
+    const { min, max } = this.parts.seed;
     const isKnown = Object.hasOwn(this.guide.streams.training, seed);
     return isKnown ? "" : `Give a whole number from ${min} to ${max} as the seed.`;
   }
@@ -138,7 +183,7 @@ class Learning {
     const facts = tasks[choice.task];
     const problem = exampleOf(facts, settings.task);
     const started = await this.machine("trace", { network, facts, problem, about: {} });
-    const isLate = this.progress || Object.entries(this.choice).some(([name, one]) => choice[name] !== one);
+    const isLate = this.progress || `${Object.values(this.choice)}` !== `${Object.values(choice)}`;
     if (!isLate) this.showPicture(readTrace(started), choice);
   }
 
@@ -163,14 +208,21 @@ class Learning {
     await this.machine("train", request).catch((error) => this.giveUp(error));
   }
 
-  /** Without an engine there is nothing to stop or to play with. */
+  /**
+   * Without an engine there is nothing to stop or to play with.
+   * @param {unknown} error
+   * @returns {never}
+   */
   giveUp(error) {
     this.trained = this.progress = null;
     this.showButtons();
     throw error;
   }
 
-  /** What the worker reports, some sixty times a second. */
+  /**
+   * What the worker reports, some sixty times a second.
+   * @param {Progress} progress
+   */
   take({ points, picture, ...progress }) {
     if (!this.isBusy) return;
     this.progress = progress;
@@ -178,11 +230,11 @@ class Learning {
     const last = this.points.slice(-SOLVED_REPORTS);
     const isSolved = last.length === SOLVED_REPORTS && last.every(([, bits]) => bits < SOLVED);
     if (isSolved && !this.solved) {
-      this.solved = { sequences: last.at(-1)[0], seconds: progress.seconds };
-      this.say(this.figures.at(-1).join(" "));
+      this.solved = { sequences: last[last.length - 1][0], seconds: progress.seconds };
+      this.say(this.figures.slice(-1).flat().join(" "));
     }
     this.showFigures();
-    if (picture) this.showPicture(readTrace(picture), this.trained);
+    if (picture && this.trained) this.showPicture(readTrace(picture), this.trained);
     if (progress.done || performance.now() - this.drawnAt > CHART_EVERY) this.drawChart();
     if (progress.done) this.attempt(this.finish());
   }
@@ -196,16 +248,19 @@ class Learning {
   /** Fetch the weights, and say how it went. */
   async finish() {
     const { trained } = this;
-    const result = await this.machine("stop");
+    const result = await this.machine("stop", {});
     if (trained !== this.trained) return; // another one has begun
     this.result = result;
-    this.progress.done = true;
+    if (this.progress) this.progress.done = true;
     this.showButtons();
     this.drawChart();
     this.say(`Training has stopped. ${this.figures.map((one) => one.join(": ")).join(", ")}`);
   }
 
-  /** To those who do not see the figures change. */
+  /**
+   * To those who do not see the figures change.
+   * @param {string} text
+   */
   say(text) {
     this.parts.news.textContent = `${text}.`;
   }
@@ -218,7 +273,7 @@ class Learning {
   }
 
   get figures() {
-    const { sequences, seconds } = this.progress;
+    const { sequences, seconds } = this.progress ?? { sequences: 0, seconds: 0 };
     const bits = this.points.at(-1)?.[1];
     const speed = seconds > 0 ? Math.round(sequences / seconds) : 0;
     const solved = this.solved &&
@@ -240,29 +295,37 @@ class Learning {
     }
     this.figures.forEach(([, value], i) => {
       const place = list.children[i].lastChild;
-      if (place.textContent !== value) place.textContent = value;
+      if (place && place.textContent !== value) place.textContent = value;
     });
   }
 
-  /** In place where it is of the same sizes, since to make it takes longer than a frame. */
+  /**
+   * In place where it is of the same sizes, since to make it takes longer than a frame.
+   * @param {Trace} trace @param {Choice} choice
+   */
   showPicture(trace, { task, model, seed }) {
     this.trace = trace;
     this.showWhose("picture-of", task, seed);
     const sizes = `${task} ${model}`;
-    if (this.pictured === sizes) return this.timeline.update(trace);
+    if (this.pictured === sizes) return this.timeline?.update(trace);
     this.pictured = sizes;
-    this.timeline = makeTimeline(trace, this.stage);
-    this.parts.picture.replaceChildren(this.timeline.element);
-    this.timeline.layout();
+    const timeline = (this.timeline = makeTimeline(trace, this.stageOf(trace)));
+    this.parts.picture.replaceChildren(timeline.element);
+    timeline.layout();
   }
 
-  get stage() {
+  /**
+   * Heads and locations of a trace; those of later ones, which are of the same sizes.
+   * @param {Trace} first
+   * @returns {TimelineStage}
+   */
+  stageOf(first) {
     return {
       tip: this.tip,
       goTo: () => {},
       step: () => 0,
-      headOf: (kind) => this.trace.heads.find((head) => head.kind === kind),
-      stretch: () => ({ start: 0, count: locationsOf(this.trace) }),
+      headOf: (kind) => headsOf(this.trace ?? first, kind)[0],
+      stretch: () => ({ start: 0, count: locationsOf(first) }),
       greatest: () => 1,
       lanes: ["Input", "Target", "Output", "Optimum", "write", "read"],
       compact: true,
@@ -270,12 +333,15 @@ class Learning {
   }
 
   redraw() {
-    if (document.getElementById("train").hidden) return;
+    if (this.parts.page.hidden) return;
     this.drawChart();
     this.timeline?.layout();
   }
 
-  /** Said in the headings: the form may have been changed since. */
+  /**
+   * Said in the headings: the form may have been changed since.
+   * @param {"curves-of" | "picture-of"} part @param {string} task @param {number} seed
+   */
   showWhose(part, task, seed) {
     const place = this.parts[part];
     const text = this.refusalOf(seed) ? `: ${task}` : `: ${task}, seed ${seed}`;
@@ -293,12 +359,16 @@ class Learning {
       name: "this page's network", model, colours: models[model].colours, points: this.points,
       marker: 0, strong: true,
     };
-    const frame = frameOfBoth(this.points, paper, tasks[task].frame, REPORT_EVERY);
+    const usual = tasks[task].frame ?? ANY_FRAME;
+    const frame = frameOfBoth(this.points, paper, usual, REPORT_EVERY);
     drawChart(this.parts.chart, [...paper, run], frame, this.tip, describePoint);
     this.showLegend(legendOf(paper, [run], models));
   }
 
-  /** Where the paper's curves end as flat lines, that is how well print can be read. */
+  /**
+   * Where the paper's curves end as flat lines, that is how well print can be read.
+   * @param {Line[]} paper @param {number} readable
+   */
   showReading(paper, readable) {
     const isReached = paper.some(({ points }) => points.some(([, bits]) => bits <= readable));
     const least = `less than ${formatNumber(readable)} bits cannot be told from 0`;
@@ -306,7 +376,10 @@ class Learning {
       isReached ? `The paper's curves are read off print, where ${least}.` : "";
   }
 
-  /** In place, too: it changes with the task and the model alone. */
+  /**
+   * In place, too: it changes with the task and the model alone.
+   * @param {LegendEntry[]} entries
+   */
   showLegend(entries) {
     const texts = entries.map(([, text]) => text).join();
     if (this.legend === texts) return;
@@ -314,31 +387,41 @@ class Learning {
     this.parts.legend.replaceChildren(makeLegend(entries));
   }
 
-  /** The network as the play view lists it. */
+  /** What was trained last, and its weights. */
+  get outcome() {
+    const { trained, result } = this;
+    if (trained && result) return { trained, result };
+    throw new Error("Train a network first.");
+  }
+
+  /**
+   * The network as the play view lists it.
+   * @returns {NetworkFacts}
+   */
   get network() {
-    const { task, model, seed, settings } = this.trained;
+    const { trained: { task, model, seed, settings }, result } = this.outcome;
     const title = `${task}, trained here (seed ${seed})`;
     return {
       id: `trained:${task}-${model}-${seed}`, title, task, task_settings: settings.task, model,
-      config: settings.model, sequences: this.result.sequences,
+      config: settings.model, sequences: result.sequences,
       bits: this.points.at(-1)?.[1] ?? null,
     };
   }
 
   async play() {
-    await this.backend.add(this.network, this.result.tensors);
+    await this.backend.add(this.network, this.outcome.result.tensors);
     location.hash = `#play/${this.network.id}`;
   }
 
   /** As the package's own files: what it is stands in the metadata. */
   save() {
-    const { task: name, model, settings, seed } = this.trained;
+    const { trained: { task: name, model, settings, seed }, result } = this.outcome;
     const told = {
       ...settings, task: { name, ...settings.task }, model: { name: model, ...settings.model },
       training: { ...settings.training, seed },
     };
-    const facts = { settings: told, trained_sequences: this.result.sequences };
-    const bytes = writeSafetensors(this.result.tensors, { ntm: JSON.stringify(facts) });
+    const facts = { settings: told, trained_sequences: result.sequences };
+    const bytes = writeSafetensors(result.tensors, { ntm: JSON.stringify(facts) });
     download(new Blob([bytes]), `${this.network.id.replace("trained:", "")}.safetensors`);
   }
 }

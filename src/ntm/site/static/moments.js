@@ -3,6 +3,13 @@
  * where to look (step, head, both from 0), the lanes of its picture and three sentences.
  */
 
+/** @import { Sizes } from "../../studio/static/types.d.ts" */
+/**
+ * @typedef {{ title: string, network: string, sizes: Sizes, seed: number, step: number,
+ *   head: number, lanes: string[], sentences: string[] }} Moment
+ */
+
+/** @type {Moment[]} */
 export const MOMENTS = [
   {
     title: "A copy of 120",

@@ -12,6 +12,7 @@ export class Generator {
   #state = new Uint32Array(SIZE);
   #next = SIZE;
 
+  /** @param {number} seed */
   constructor(seed) {
     const state = this.#state;
     state[0] = seed;
@@ -39,12 +40,18 @@ export class Generator {
     this.#next = 0;
   }
 
-  /** Whole numbers from low to high, both included. */
+  /**
+   * Whole numbers from low to high, both included.
+   * @param {number} low @param {number} high @param {number} count
+   */
   integers(low, high, count) {
     return Array.from({ length: count }, () => low + (this.draw() % (high - low + 1)));
   }
 
-  /** Zeros and ones; one draw gives eight of them. */
+  /**
+   * Zeros and ones; one draw gives eight of them.
+   * @param {number} count
+   */
   bits(count) {
     const bits = new Uint8Array(count);
     for (let i = 0, octet = 0; i < count; i++) {
@@ -54,7 +61,10 @@ export class Generator {
     return bits;
   }
 
-  /** float32 from 0 up to, not including, 1. */
+  /**
+   * float32 from 0 up to, not including, 1.
+   * @param {number} count
+   */
   uniform(count) {
     return Float32Array.from({ length: count }, () => (this.draw() & 0xffffff) / 2 ** 24);
   }
@@ -65,7 +75,10 @@ export class Generator {
     return (high * 2 ** 32 + this.draw()) / 2 ** 53;
   }
 
-  /** float32 with mean 0 and variance 1; the count must be a multiple of 16. */
+  /**
+   * float32 with mean 0 and variance 1; the count must be a multiple of 16.
+   * @param {number} count
+   */
   normal(count) {
     const values = this.uniform(count);
     const half = NORMALS / 2;
@@ -79,12 +92,16 @@ export class Generator {
     return values;
   }
 
+  /** @param {number} count */
   skip(count) {
     for (let i = 0; i < count; i++) this.draw();
   }
 }
 
-/** The seed of a block of a stream; see Python's ntm.runs.stream, which also gives the start. */
+/**
+ * The seed of a block of a stream; see Python's ntm.runs.stream, which also gives the start.
+ * @param {number} start @param {number} block
+ */
 export function blockSeed(start, block) {
   let seed = (start + block) | 0;
   seed = Math.imul(seed ^ (seed >>> 16), 0x85ebca6b);

@@ -12,7 +12,11 @@ const PATIENCE = 5000; // milliseconds
 async function begin() {
   const backend = await Backend.open();
   acceptFiles(backend);
-  await startViews(backend, { play: startPlay, train: startLearning, gallery: startGallery });
+  await startViews(backend, {
+    play: startPlay,
+    train: () => startLearning(backend.catalogue, backend),
+    gallery: () => startGallery(backend),
+  });
   // The whole site is kept for when there is no connection; that must not delay the first picture.
   await Promise.race([backend.hasTraced, new Promise((done) => setTimeout(done, PATIENCE))]);
   navigator.serviceWorker?.register("offline.js").catch(() => null);

@@ -6,12 +6,27 @@
 
 import { KINDS, Score } from "./encodings.js";
 
-/** A task with its settings; those that are not given are the defaults. */
+/** @import { Axis, ProblemForm, SizeRange } from "../../studio/static/python.d.ts" */
+/** @import { Labels, Problem, Sizes } from "../../studio/static/types.d.ts" */
+/** @import { Kind } from "./encodings.js" */
+/** @import { Generator } from "./random.js" */
+/** @import { PageLimits, Sequence, TaskFacts, TaskSettings } from "./types.d.ts" */
+/** @typedef {{ facts: TaskFacts, kind: Kind, settings: TaskSettings }} Task */
+
+/**
+ * A task with its settings; those that are not given are the defaults.
+ * @param {TaskFacts} facts @param {TaskSettings} [settings]
+ * @returns {Task}
+ */
 export function makeTask(facts, settings = {}) {
   return { facts, kind: KINDS[facts.drawing], settings: { ...facts.defaults, ...settings } };
 }
 
-/** The same task fixed at a size along some of its axes. */
+/**
+ * The same task fixed at a size along some of its axes.
+ * @param {Task} task @param {Sizes} sizes
+ * @returns {Task}
+ */
 export function atSizes(task, sizes) {
   const settings = { ...task.settings };
   for (const [axis, size] of Object.entries(sizes)) {
@@ -23,21 +38,33 @@ export function atSizes(task, sizes) {
   return { ...task, settings };
 }
 
-/** The names of the channels, {inputs, outputs}: those of one bit, with as many as there are. */
+/**
+ * The names of the channels, {inputs, outputs}: those of one bit, with as many as there are.
+ * @param {Task} task
+ * @returns {Labels}
+ */
 export function channelsOf({ facts, settings }) {
   const known = facts.channels.find(({ options }) =>
     Object.entries(options).every(([name, value]) => settings[name] === value));
-  const allBits = Array.from({ length: settings.bits ?? 0 }, (_, i) => `bit ${i + 1}`);
-  const named = (names) => names.flatMap((name) => (name === "bit 1" ? allBits : [name]));
+  if (!known) throw new Error(`The task ${facts.task} has no such options.`);
+  const allBits = Array.from({ length: Number(settings.bits ?? 0) }, (_, i) => `bit ${i + 1}`);
+  const named = (/** @type {string[]} */ names) => names.flatMap((name) => (name === "bit 1" ? allBits : [name]));
   return { inputs: named(known.inputs), outputs: named(known.outputs) };
 }
 
-/** Problems as a person would draw them. */
+/**
+ * Problems as a person would draw them.
+ * @param {Task} task @param {number} count @param {Generator} random
+ */
 export function sampleProblems(task, count, random) {
   return task.kind.sample(task.settings, count, random);
 }
 
-/** A problem as a batch of one sequence, for the engine. */
+/**
+ * A problem as a batch of one sequence, for the engine.
+ * @param {Problem} problem @param {Task} task
+ * @returns {Sequence}
+ */
 export function encodeProblem(problem, task) {
   const { inputs, outputs } = channelsOf(task);
   const score = new Score(inputs.length, outputs.length);
@@ -45,40 +72,66 @@ export function encodeProblem(problem, task) {
   return score.batch;
 }
 
-/** The best possible predictions, (steps, 1); null where a perfect answer is possible. */
+/**
+ * The best possible predictions, (steps, 1); null where a perfect answer is possible.
+ * @param {Problem} problem @param {Task} task
+ */
 export function optimumOf(problem, task) {
   return task.kind.optimum?.(problem, task.settings) ?? null;
 }
 
-/** Only sort has a setting that follows from the size of the problem: the number of answers. */
+/**
+ * Only sort has a setting that follows from the size of the problem: the number of answers.
+ * @param {Problem} problem @param {Task} task
+ */
 function settingsFor(problem, task) {
-  const sizes = problem.priorities ? { length: problem.vectors.length } : {};
+  const { priorities, vectors = [] } = problem;
+  const sizes = priorities ? { length: vectors.length } : {};
   return atSizes(task, sizes).settings;
 }
 
-/** What a person needs to draw a problem, as Python's ntm.studio.drawings.form. */
+/**
+ * What a person needs to draw a problem, as Python's ntm.studio.drawings.form.
+ * @param {Task} task @param {PageLimits} limits
+ * @returns {ProblemForm}
+ */
 export function formOf(task, limits) {
-  const { bits = 1, item_length: itemLength = 1, context = 0 } = task.settings;
+  const setting = (/** @type {string} */ name, usual = 0) => Number(task.settings[name] ?? usual);
   const sizes = task.facts.axes.map((axis) => [axis, sizeRange(task, axis, limits)]);
   return {
-    fields: task.facts.fields, bits, item_length: itemLength, context,
+    fields: task.facts.fields, bits: setting("bits", 1), item_length: setting("item_length", 1),
+    context: setting("context"),
     sizes: Object.fromEntries(sizes),
   };
 }
 
+/**
+ * @param {Task} task @param {Axis} axis @param {PageLimits} limits
+ * @returns {SizeRange}
+ */
 function sizeRange(task, axis, limits) {
-  const { settings, facts: { smallest, axes } } = task;
-  const others = axes.filter((other) => other !== axis).map((other) => [other, smallest[other]]);
-  const fits = (size) => isShown(atSizes(task, { ...Object.fromEntries(others), [axis]: size }), limits);
-  let max = smallest[axis] - 1;
+  const { smallest } = task.facts;
+  const min = smallest[axis] ?? 1;
+  const fits = (/** @type {number} */ size) =>
+    isShown(atSizes(task, { ...smallest, [axis]: size }), limits);
+  let max = min - 1;
   while (max <= limits.max_steps && fits(max + 1)) max += 1;
-  const trained = axis in settings
-    ? [settings[axis], settings[axis]]
-    : [settings[`min_${axis}`], settings[`max_${axis}`]];
+  const trained = trainedRange(task, axis);
   const middle = Math.floor((trained[0] + trained[1]) / 2);
-  return { min: smallest[axis], max, trained, default: Math.min(middle, max) };
+  return { min, max, trained, default: Math.min(middle, max) };
 }
 
+/**
+ * The least and the greatest size in training.
+ * @param {Task} task @param {Axis} axis
+ * @returns {[number, number]}
+ */
+export function trainedRange({ settings }, axis) {
+  const names = axis in settings ? [axis, axis] : [`min_${axis}`, `max_${axis}`];
+  return [Number(settings[names[0]]), Number(settings[names[1]])];
+}
+
+/** @param {Task} task @param {PageLimits} limits */
 function isShown(task, { max_steps: maxSteps, max_cells: maxCells }) {
   const { inputs, outputs } = channelsOf(task);
   const steps = task.kind.steps(task.settings);

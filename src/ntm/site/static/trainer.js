@@ -1,15 +1,24 @@
 /** Training in steps that a page can wait for: the sequences of `ntm train`, in their order. */
 
+import { SMALLEST_BLOCK } from "../../engine/web/facts.js";
 import { initialWeights } from "./initial.js";
 import { Generator, blockSeed } from "./random.js";
 import { encodeProblem, sampleProblems } from "./tasks.js";
 import { enlarged } from "./weights.js";
 
-// As in Python, problems are drawn in blocks of whole batches.
-const SMALLEST_BLOCK = 256;
+/** @import { Engine, Problems } from "../../engine/web/engine.js" */
+/** @import { NTMConfig } from "../../engine/web/python.d.ts" */
+/** @import { Point } from "../../studio/static/types.d.ts" */
+/** @import { Task } from "./tasks.js" */
+/** @import { Sequence, Settings } from "./types.d.ts" */
+
 export const REPORT_EVERY = 100; // sequences
 
-/** The model while it trains, which may have fewer memory locations: Python's Settings.trained_model. */
+/**
+ * The model while it trains, which may have fewer memory locations: Python's Settings.trained_model.
+ * @param {Pick<Settings, "model" | "training">} settings
+ * @returns {NTMConfig}
+ */
 export function trainedModel({ model, training }) {
   const most = training.memory_locations ?? model.memory_locations;
   return { ...model, memory_locations: Math.min(most, model.memory_locations) };
@@ -17,6 +26,7 @@ export function trainedModel({ model, training }) {
 
 export class Trainer {
   sequences = 0;
+  /** @type {Problems[]} */
   #batches = [];
   #block = 0;
   #sum = 0; // of the costs since the last report
@@ -25,6 +35,7 @@ export class Trainer {
   /**
    * `settings` are sections as in a run's config.json; `starts` says where the random numbers of
    * its streams begin.
+   * @param {Engine} engine @param {Task} task @param {Settings} settings @param {{ training: number, weights: number }} starts
    */
   constructor(engine, task, settings, starts) {
     this.task = task;
@@ -42,8 +53,13 @@ export class Trainer {
     return enlarged(network.parameters(), network.config, settings.model.memory_locations);
   }
 
-  /** Train until a clock says so; returns points of the learning curve, [sequences, bits]. */
+  /**
+   * Train until a clock says so; returns points of the learning curve, [sequences, bits].
+   * @param {() => boolean} isOver
+   * @returns {Point[]}
+   */
   run(isOver) {
+    /** @type {Point[]} */
     const points = [];
     do {
       const bits = this.step();
@@ -56,7 +72,7 @@ export class Trainer {
   /** One update; returns the mean cost of its sequences in bits. */
   step() {
     if (this.#batches.length === 0) this.#batches = this.#nextBlock();
-    const batch = this.#batches.pop();
+    const batch = /** @type {Problems} */ (this.#batches.pop());
     const bits = this.network.train(batch, this.settings.optimiser);
     this.sequences += batch.sequences;
     this.#sum += bits * batch.sequences;
@@ -64,13 +80,14 @@ export class Trainer {
     return bits;
   }
 
+  /** @returns {Point} */
   #report() {
-    const point = [this.sequences, this.#sum / this.#counted];
+    const mean = this.#sum / this.#counted;
     this.#sum = this.#counted = 0;
-    return point;
+    return [this.sequences, mean];
   }
 
-  /** The batches of the next block, the last one first. */
+  /** The batches of the next block, the last one first: Python draws whole batches, too. */
   #nextBlock() {
     const size = this.settings.training.batch_size;
     const count = size * Math.ceil(SMALLEST_BLOCK / size);
@@ -83,11 +100,15 @@ export class Trainer {
   }
 }
 
-/** Batches of one sequence as one batch: (time, sequences, channels), zero behind the shorter. */
+/**
+ * Batches of one sequence as one batch: (time, sequences, channels), zero behind the shorter.
+ * @param {Sequence[]} batches
+ * @returns {Problems}
+ */
 function sideBySide(batches) {
   if (batches.length === 1) return batches[0];
   const steps = Math.max(...batches.map((batch) => batch.steps));
-  const joined = (name) => {
+  const joined = (/** @type {"inputs" | "targets" | "mask"} */ name) => {
     const channels = batches[0][name].length / batches[0].steps;
     const values = new Float32Array(steps * batches.length * channels);
     batches.forEach((batch, b) => {

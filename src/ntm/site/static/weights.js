@@ -2,14 +2,22 @@
 
 import { count } from "../../engine/web/shapes.js";
 
-const READERS = {
-  F16: { size: 2, at: (view, place) => halfToNumber(view.getUint16(place, true)) },
-  BF16: { size: 2, at: (view, place) => bfloatToNumber(view.getUint16(place, true)) },
-  F32: { size: 4, at: (view, place) => view.getFloat32(place, true) },
-  F64: { size: 8, at: (view, place) => view.getFloat64(place, true) },
-};
+/** @import { NTMConfig } from "../../engine/web/python.d.ts" */
+/** @import { Tensors } from "./types.d.ts" */
 
-/** { tensors: {name: {shape, values}}, metadata } of the bytes of a file. */
+/** @type {Map<unknown, { size: number, at: (view: DataView, place: number) => number }>} */
+const READERS = new Map([
+  ["F16", { size: 2, at: (view, place) => halfToNumber(view.getUint16(place, true)) }],
+  ["BF16", { size: 2, at: (view, place) => bfloatToNumber(view.getUint16(place, true)) }],
+  ["F32", { size: 4, at: (view, place) => view.getFloat32(place, true) }],
+  ["F64", { size: 8, at: (view, place) => view.getFloat64(place, true) }],
+]);
+
+/**
+ * { tensors: {name: {shape, values}}, metadata } of the bytes of a file.
+ * @param {ArrayBuffer} buffer
+ * @returns {{ tensors: Tensors, metadata: Record<string, string> }}
+ */
 export function readSafetensors(buffer) {
   const view = new DataView(buffer);
   const length = buffer.byteLength < 8 ? -1 : Number(view.getBigUint64(0, true));
@@ -21,6 +29,10 @@ export function readSafetensors(buffer) {
   return { tensors: Object.fromEntries(named), metadata };
 }
 
+/**
+ * @param {Uint8Array} bytes
+ * @returns {Record<string, any>} whatever somebody wrote
+ */
 function headerOf(bytes) {
   try {
     const header = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
@@ -31,18 +43,25 @@ function headerOf(bytes) {
   throw new Error("It is not a safetensors file.");
 }
 
+/**
+ * @param {string} name
+ * @param {{ dtype?: string, shape?: number[], data_offsets?: number[] }} entry
+ * @param {DataView} view @param {number} start
+ */
 function tensorOf(name, { dtype, shape, data_offsets: offsets } = {}, view, start) {
-  const reader = Object.hasOwn(READERS, dtype ?? "") ? READERS[dtype] : null;
+  const reader = READERS.get(dtype);
   if (!reader) throw new Error(`Its ${name} is of type ${dtype}; floating-point numbers are read.`);
-  const [from, to] = Array.isArray(offsets) ? offsets : [];
-  const isSize = (number) => Number.isInteger(number) && number >= 0;
+  const [from, to] = Array.isArray(offsets) ? offsets : [NaN, NaN];
+  const isSize = (/** @type {number} */ number) => Number.isInteger(number) && number >= 0;
   const whole = Array.isArray(shape) && shape.every(isSize) && isSize(from) && isSize(to) &&
     to - from === count(shape) * reader.size && start + to <= view.byteLength;
   if (!whole) throw new Error(`Its ${name} is cut off or damaged.`);
+  /** @param {unknown} _ @param {number} i */
   const at = (_, i) => reader.at(view, start + from + i * reader.size);
   return { shape, values: Float32Array.from({ length: count(shape) }, at) };
 }
 
+/** @param {number} bits */
 function halfToNumber(bits) {
   const [exponent, fraction] = [(bits >> 10) & 31, bits & 1023];
   const sign = bits & 0x8000 ? -1 : 1;
@@ -51,30 +70,38 @@ function halfToNumber(bits) {
   return sign * (1024 + fraction) * 2 ** (exponent - 25);
 }
 
+/** @param {number} bits */
 function bfloatToNumber(bits) {
   return new Float32Array(new Uint32Array([bits << 16]).buffer)[0];
 }
 
-/** The bytes of a file with these tensors, as float32. */
+/**
+ * The bytes of a file with these tensors, as float32.
+ * @param {Tensors} tensors @param {Record<string, string>} metadata
+ */
 export function writeSafetensors(tensors, metadata) {
   let end = 0;
   const entries = Object.entries(tensors).map(([name, { shape, values }]) => {
     const offsets = [end, (end += 4 * values.length)];
-    return [name, { dtype: "F32", shape, data_offsets: offsets }];
+    return { name, values, entry: { dtype: "F32", shape, data_offsets: offsets } };
   });
-  const header = JSON.stringify({ __metadata__: metadata, ...Object.fromEntries(entries) });
+  const named = Object.fromEntries(entries.map(({ name, entry }) => [name, entry]));
+  const header = JSON.stringify({ __metadata__: metadata, ...named });
   const text = new TextEncoder().encode(header);
   const padded = Math.ceil(text.length / 8) * 8;
   const bytes = new Uint8Array(8 + padded + end).fill(32, 8, 8 + padded);
   new DataView(bytes.buffer).setBigUint64(0, BigInt(padded), true);
   bytes.set(text, 8);
   const floats = new Float32Array(bytes.buffer, 8 + padded);
-  Object.keys(tensors).forEach((name, i) =>
-    floats.set(tensors[name].values, entries[i][1].data_offsets[0] / 4));
+  for (const { values, entry } of entries) floats.set(values, entry.data_offsets[0] / 4);
   return bytes;
 }
 
-/** The same network with more memory, as Python's StartState.extended makes it. */
+/**
+ * The same network with more memory, as Python's StartState.extended makes it.
+ * @param {Tensors} tensors @param {NTMConfig} config @param {number} locations
+ * @returns {Tensors}
+ */
 export function enlarged(tensors, config, locations) {
   const added = locations - config.memory_locations;
   if (added === 0) return tensors;
@@ -86,6 +113,7 @@ export function enlarged(tensors, config, locations) {
     return sum / config.memory_locations;
   });
   const rows = Array.from({ length: added }, () => mean).flat();
+  /** @type {Tensors} */
   const larger = {
     ...tensors, "start.memory": { shape: [locations, width], values: joined(memory, rows) },
   };
@@ -97,7 +125,10 @@ export function enlarged(tensors, config, locations) {
   return larger;
 }
 
-/** All new locations together weigh as much as the least likely one there was. */
+/**
+ * All new locations together weigh as much as the least likely one there was.
+ * @param {Float32Array} logits @param {number} locations @param {number} added
+ */
 function longerLogits(logits, locations, added) {
   const heads = Array.from({ length: logits.length / locations }, (_, head) => {
     const own = logits.subarray(head * locations, (head + 1) * locations);
@@ -106,6 +137,7 @@ function longerLogits(logits, locations, added) {
   return heads.reduce(joined);
 }
 
+/** @param {Iterable<number>} first @param {Iterable<number>} second */
 function joined(first, second) {
   return Float32Array.from([...first, ...second]);
 }

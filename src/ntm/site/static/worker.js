@@ -11,18 +11,27 @@ import { makeTask } from "./tasks.js";
 import { Trainer } from "./trainer.js";
 import { enlarged, readSafetensors } from "./weights.js";
 
+/** @import { Problem } from "../../studio/static/types.d.ts" */
+/** @import { Answers, Progress, Question, Run, Tensors, TrainRequest } from "./types.d.ts" */
+/**
+ * @typedef {{ trainer: Trainer, problem: Problem, most: number, began: number, stopped: boolean,
+ *   pictured?: number }} Training
+ */
+
 const SLICE = 14; // milliseconds of training between looks at the messages
 const PICTURE_EVERY = 120; // milliseconds
 const DATA = new URL("../../data/", import.meta.url);
 
 const engine = loadEngine(new URL("../../engine/web/engine.wasm", import.meta.url));
+/** @type {Map<string, Promise<Tensors>>} */
 const weights = new Map(); // promises of tensors, by the ids of networks
 const turn = new MessageChannel();
 turn.port1.start();
+/** @type {Promise<Training> | null} */
 let training = null; // a promise of the one that was asked for last: the engine may still load
 
+/** @type {Answers} */
 const ANSWERS = {
-  /** Remember a network's weights, which are in no file of the site. */
   keep({ id, tensors }) {
     weights.set(id, Promise.resolve(tensors));
   },
@@ -42,13 +51,18 @@ const ANSWERS = {
     goOn(await training);
   },
   async stop() {
+    if (!training) throw new Error("Nothing is being trained.");
     const state = await training;
     state.stopped = true;
     return { tensors: state.trainer.weights(), sequences: state.trainer.sequences };
   },
 };
 
-/** The state of a new training, which takes the place of the one before. */
+/**
+ * The state of a new training, which takes the place of the one before.
+ * @param {TrainRequest} request @param {Promise<Training> | null} before
+ * @returns {Promise<Training>}
+ */
 async function begin({ facts, settings, starts, problem, most }, before) {
   const last = await before?.catch(() => null);
   if (last) last.stopped = true;
@@ -57,30 +71,47 @@ async function begin({ facts, settings, starts, problem, most }, before) {
   return { trainer, problem, most, began: performance.now(), stopped: false };
 }
 
-/** The weights of a network: kept, in a file of the site, or those it begins with. */
+/**
+ * The weights of a network: kept, in a file of the site, or those it begins with.
+ * @param {Run} network
+ * @returns {Promise<Tensors>}
+ */
 function weightsOf(network) {
   const { id, file } = network;
-  if (!weights.has(id)) weights.set(id, file ? fetched(file) : Promise.resolve(untrained(network)));
-  return weights.get(id);
+  const found = weights.get(id) ?? (file ? fetched(file) : untrained(network));
+  weights.set(id, found);
+  return found;
 }
 
+/** @param {string} file */
 async function fetched(file) {
   const answer = await fetch(new URL(file, DATA)).catch(() => null);
   if (!answer?.ok) throw new Error(`The weights in data/${file} cannot be fetched.`);
   return readSafetensors(await answer.arrayBuffer()).tensors;
 }
 
-function untrained({ config, initialisation, stream }) {
+/**
+ * @param {Run} network
+ * @returns {Promise<Tensors>}
+ */
+async function untrained({ id, config, initialisation, stream }) {
+  if (!initialisation || stream === undefined) throw new Error(`${id} has no weights.`);
   return initialWeights(config, initialisation, new Generator(blockSeed(stream, 0)));
 }
 
-/** Call when the messages that have come are answered. A timer would wait for 4 ms more. */
+/**
+ * Call when the messages that have come are answered. A timer would wait for 4 ms more.
+ * @param {() => void} call
+ */
 function afterMessages(call) {
   turn.port1.addEventListener("message", call, { once: true });
   turn.port2.postMessage(null);
 }
 
-/** Train for a moment, tell the page, and come back after its messages. */
+/**
+ * Train for a moment, tell the page, and come back after its messages.
+ * @param {Training} state
+ */
 function goOn(state) {
   if (state.stopped) return;
   const { trainer } = state;
@@ -89,8 +120,9 @@ function goOn(state) {
   const points = trainer.run(isOver);
   const done = trainer.sequences >= state.most;
   const seconds = (performance.now() - state.began) / 1000;
+  /** @type {Progress} */
   const progress = { points, sequences: trainer.sequences, seconds, done };
-  if (done || !(began - state.pictured < PICTURE_EVERY)) {
+  if (done || !(began - (state.pictured ?? -Infinity) < PICTURE_EVERY)) {
     state.pictured = began;
     progress.picture = traceDocument(trainer.network, state.problem, trainer.task, {});
   }
@@ -98,10 +130,12 @@ function goOn(state) {
   if (!done) afterMessages(() => goOn(state));
 }
 
-addEventListener("message", async ({ data: { number, ask, ...request } }) => {
+addEventListener("message", async (/** @type {MessageEvent<Question>} */ { data }) => {
+  const { number, ask, ...request } = data;
+  const answerTo = /** @type {(request: object) => unknown} */ (ANSWERS[ask]);
   try {
-    postMessage({ number, answer: await ANSWERS[ask](request) });
+    postMessage({ number, answer: await answerTo(request) });
   } catch (error) {
-    postMessage({ number, error: error.message });
+    postMessage({ number, error: error instanceof Error ? error.message : String(error) });
   }
 });

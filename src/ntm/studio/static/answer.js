@@ -4,14 +4,21 @@ import { formatNumber, partAt } from "./arrays.js";
 import { make } from "./dom.js";
 import { isWrong } from "./trace.js";
 
+/** @import { Trace, Values } from "./types.d.ts" */
+
+/** @param {Trace} trace */
 export function makeSummary(trace) {
   const verdict = make("p", { class: "verdict" }, ...verdictOf(trace));
   return make("header", { class: "summary" }, make("h2", {}, trace.title), verdict);
 }
 
+/** @param {Trace} trace */
 function verdictOf(trace) {
   const parts = [];
-  if (trace.optimal) return [make("span", {}, costBesideOptimum(trace))];
+  const { optimal, targets } = trace;
+  if (optimal && targets) {
+    return [make("span", {}, costBesideOptimum(trace.costBits, optimal, targets))];
+  }
   if (trace.wrongBits !== null) {
     const scored = trace.answering.size * trace.outputs.shape[1];
     const some = trace.wrongBits > 0;
@@ -24,8 +31,11 @@ function verdictOf(trace) {
   return parts;
 }
 
-/** Where the best possible answer is a guess, only the cost above its cost can be learned. */
-function costBesideOptimum({ costBits, optimal, targets }) {
+/**
+ * Where the best possible answer is a guess, only the cost above its cost can be learned.
+ * @param {number | null} costBits @param {Values} optimal @param {Values} targets
+ */
+function costBesideOptimum(costBits, optimal, targets) {
   const bits = optimal.values.map((p, i) => -Math.log2(targets.values[i] > 0.5 ? p : 1 - p));
   const least = bits.reduce((sum, cost) => sum + cost, 0);
   return `cost ${formatNumber(costBits ?? NaN)} bits; the best possible predictor pays ` +
@@ -35,6 +45,7 @@ function costBesideOptimum({ costBits, optimal, targets }) {
 /**
  * Folded away until asked for; made when opened, because long answers have thousands of cells.
  * Once it is open it stays so, as `view.tableOpen`, for the next trace too.
+ * @param {Trace} trace @param {{ tableOpen: boolean }} view
  */
 export function makeAnswerTable(trace, view) {
   const title = make("summary", {}, "The answer as a table");
@@ -50,6 +61,7 @@ export function makeAnswerTable(trace, view) {
   return details;
 }
 
+/** @param {Trace} trace */
 function answerTable(trace) {
   const steps = trace.answering.size ? [...trace.answering] : [...Array(trace.steps).keys()];
   const names = trace.labels.outputs.map((name) => make("th", { scope: "col" }, name));
@@ -64,6 +76,7 @@ function answerTable(trace) {
   return make("table", {}, caption, make("thead", {}, head), make("tbody", {}, ...rows));
 }
 
+/** @param {Trace} trace @param {number} step @param {number} channel @param {number} output */
 function answerCell(trace, step, channel, output) {
   const text = Number.isFinite(output) ? output.toFixed(4) : "not a number";
   if (!isWrong(trace, step, channel)) return make("td", {}, text);

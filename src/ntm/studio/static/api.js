@@ -1,17 +1,8 @@
 /** The studio's server. A refusal is an Error with the server's sentence. */
 
-/**
- * What the play view asks for. The site without a server has the same, made of files and a worker.
- *
- *     guide(), networks(), traces(), savedTrace(name)
- *     network(id)                          one of them, listed or not; null if there is none
- *     folder()                             { whole, read }: whether these lists have all that
- *                                          there is, and will not grow by themselves
- *     example(network, sizes, seed)        a random problem
- *     trace(request, signal)               what a network does with a problem
- *     file(request, view)                  the same as a page of its own, a Blob
- *     missing(network)                     why an address leads nowhere, in words
- */
+/** @import { Backend } from "./types.d.ts" */
+
+/** @type {Backend} */
 export const studio = {
   guide: () => getJson("guide"),
   networks: () => getJson("networks"),
@@ -30,15 +21,26 @@ export const studio = {
 /** How often a request is sent again that the studio was too busy for. */
 const ATTEMPTS = 5;
 
+/**
+ * @param {string} path
+ * @returns {Promise<any>} whatever the server answers to it
+ */
 export function getJson(path) {
   return answerTo(path).then((answer) => answer.json());
 }
 
+/**
+ * @param {string} path @param {object} body @param {AbortSignal} [signal]
+ * @returns {Promise<any>} whatever the server answers to it
+ */
 export function postJson(path, body, signal) {
   return post(path, body, signal).then((answer) => answer.json());
 }
 
-/** Have something saved as a file. */
+/**
+ * Have something saved as a file.
+ * @param {Blob} blob @param {string} filename
+ */
 export function download(blob, filename) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
@@ -48,24 +50,42 @@ export function download(blob, filename) {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
+/**
+ * Copy a link for somebody else.
+ * @param {string} link
+ */
+export async function copyLink(link) {
+  try {
+    await navigator.clipboard.writeText(link); // there is none where the page is not secure
+  } catch (error) {
+    throw new Error(`The browser does not let the page copy; the link is ${link}`, { cause: error });
+  }
+}
+
+/** @param {string} path @param {object} body @param {AbortSignal} [signal] */
 function post(path, body, signal) {
   const headers = { "Content-Type": "application/json" };
   const request = { method: "POST", headers, body: JSON.stringify(body), signal };
   return answerTo(path, request);
 }
 
+/**
+ * @param {string} path @param {RequestInit} [request] @param {number} [attempts]
+ * @returns {Promise<Response>}
+ */
 async function answerTo(path, request, attempts = ATTEMPTS) {
   let answer;
   try {
     answer = await fetch(`api/${path}`, request);
   } catch (error) {
-    if (error.name === "AbortError") throw error;
+    if (error instanceof Error && error.name === "AbortError") throw error;
     throw new Error("The studio does not answer; is `ntm studio` still running?", { cause: error });
   }
   if (answer.ok) return answer;
   // Not what changes a run: it may have happened, only too late to be told.
   if (answer.status === 503 && attempts > 1 && !path.startsWith("runs/")) {
-    await new Promise((resolve) => setTimeout(resolve, 1000 * answer.headers.get("Retry-After")));
+    const seconds = Number(answer.headers.get("Retry-After"));
+    await new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
     return answerTo(path, request, attempts - 1);
   }
   const refusal = await answer.json().catch(() => ({}));
@@ -73,6 +93,10 @@ async function answerTo(path, request, attempts = ATTEMPTS) {
   throw Object.assign(new Error(sentence), { status: answer.status });
 }
 
+/**
+ * @param {Error & { status?: number }} error
+ * @returns {null}
+ */
 export function nullIfMissing(error) {
   if (error.status !== 404) throw error;
   return null;

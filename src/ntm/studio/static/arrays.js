@@ -3,10 +3,21 @@
  * or, from an engine in the page, { shape, values } as they are.
  */
 
-export function decodeArray({ shape, data, values }) {
-  return { shape, values: values ?? new Float32Array(bytesFromBase64(data).buffer) };
+/** @import { DocumentArray, EncodedArray, Values } from "./types.d.ts" */
+
+/**
+ * @param {DocumentArray} array
+ * @returns {Values}
+ */
+export function decodeArray(array) {
+  if ("values" in array) return array;
+  return { shape: array.shape, values: new Float32Array(bytesFromBase64(array.data).buffer) };
 }
 
+/**
+ * @param {Values} array
+ * @returns {EncodedArray}
+ */
 export function encodeArray({ shape, values }) {
   const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
   const texts = [];
@@ -17,30 +28,43 @@ export function encodeArray({ shape, values }) {
   return { shape, data: btoa(texts.join("")) };
 }
 
+/** @param {string} text */
 function bytesFromBase64(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }
 
-/** What an array holds at one index of its first axis, as a view. */
+/**
+ * What an array holds at one index of its first axis, as a view.
+ * @param {Values} array @param {number} index
+ */
 export function partAt(array, index) {
   const size = array.values.length / array.shape[0];
   return array.values.subarray(index * size, (index + 1) * size);
 }
 
-/** The value of a matrix at a row of its first axis and a column of its second. */
+/**
+ * The value of a matrix at a row of its first axis and a column of its second.
+ * @param {Values} matrix @param {number} row @param {number} column
+ */
 export function valueIn(matrix, row, column) {
   return matrix.values[row * matrix.shape[1] + column];
 }
 
-/** The index of the greatest value; the first of equal ones. */
+/**
+ * The index of the greatest value; the first of equal ones.
+ * @param {ArrayLike<number>} values
+ */
 export function peakOf(values) {
   let peak = 0;
   for (let i = 1; i < values.length; i++) if (values[i] > values[peak]) peak = i;
   return peak;
 }
 
-/** The greatest finite magnitude, or `least` where all are smaller. */
+/**
+ * The greatest finite magnitude, or `least` where all are smaller.
+ * @param {Iterable<number>} values
+ */
 export function greatestMagnitude(values, least = 0) {
   let greatest = least;
   for (const value of values) {
@@ -50,7 +74,10 @@ export function greatestMagnitude(values, least = 0) {
   return greatest;
 }
 
-/** A number for people: four significant digits, no trailing zeros, no exponent for tiny ones. */
+/**
+ * A number for people: four significant digits, no trailing zeros, no exponent for tiny ones.
+ * @param {number} value
+ */
 export function formatNumber(value) {
   if (!Number.isFinite(value)) return "not a number";
   if (Math.abs(value) < 5e-5) return "0";

@@ -7,9 +7,20 @@ import { makeSymbol } from "./equations.js";
 import { drawBars, fittingCell } from "./heatmap.js";
 import { tellValues } from "./tip.js";
 
+/** @import { Head, Part, Stage, Tip, Trace } from "./types.d.ts" */
+/**
+ * @typedef {{ field: "content" | "gated" | "shifted" | "weightings", title: string, symbol: string,
+ *   parameter: (head: Head, step: number, shifts: number[]) => string,
+ *   words: (head: Head, step: number, shifts: number[]) => string,
+ *   ghost: (head: Head, step: number) => Float32Array | null }} Link
+ */
+
 const LINK_HEIGHT = 64;
 
-/** Each link: its title, the symbol and value of its parameter at a step, what it did in words, what stands behind it. */
+/**
+ * Each link: its title, the symbol and value of its parameter at a step, what it did in words, what stands behind it.
+ * @type {Link[]}
+ */
 const LINKS = [
   {
     field: "content",
@@ -46,6 +57,10 @@ const LINKS = [
   },
 ];
 
+/**
+ * @param {Trace} trace @param {Stage} stage
+ * @returns {Part}
+ */
 export function makeChain(trace, stage) {
   const links = LINKS.map((link) => makeLink(link, trace, stage));
   const element = make(
@@ -60,6 +75,10 @@ export function makeChain(trace, stage) {
   };
 }
 
+/**
+ * @param {Link} link @param {Trace} trace @param {Stage} stage
+ * @returns {Part}
+ */
 function makeLink(link, trace, stage) {
   const parameter = make("span");
   const words = make("figcaption");
@@ -67,11 +86,11 @@ function makeLink(link, trace, stage) {
   const canvas = make("canvas", { tabindex: "0", role: "img", "aria-label": label });
   const bars = make("div", { class: "bars" }, canvas);
   const element = make("figure", { class: "link" }, headingOf(link, parameter, stage.tip), bars, words);
-  const location = (column) => {
+  const location = (/** @type {number} */ column) => {
     const { start } = stage.stretch();
     return (start + column) % stage.chosenHead().weightings.shape[1];
   };
-  const stretched = (weighting) =>
+  const stretched = (/** @type {Float32Array} */ weighting) =>
     Float32Array.from({ length: stage.stretch().count }, (_, column) =>
       weighting[location(column)] / most);
   let width = 1;
@@ -82,6 +101,7 @@ function makeLink(link, trace, stage) {
     most = Math.max(...LINKS.map(({ field }) => stage.greatest(head[field].values)));
     width = fittingCell(bars.clientWidth, stage.stretch().count, 24);
   }
+  /** @param {number} step */
   function show(step) {
     const head = stage.chosenHead();
     const ghost = link.ghost(head, step);
@@ -105,11 +125,13 @@ function makeLink(link, trace, stage) {
   return { element, layout, show };
 }
 
+/** @param {Link} link @param {HTMLElement} parameter @param {Tip} tip */
 function headingOf({ field, title, symbol }, parameter, tip) {
   const named = make("span", { class: "parameter" }, make("i", {}, symbol), " ", parameter);
   return make("div", { class: "link-title" }, makeSymbol(field, title, tip, named), named);
 }
 
+/** @param {string} verb @param {Float32Array} weighting */
 function placeInWords(verb, weighting) {
   const peak = peakOf(weighting);
   const weight = weighting[peak];
@@ -118,16 +140,19 @@ function placeInWords(verb, weighting) {
   return `${verb} location ${peak}${degree} (${formatNumber(weight)})`;
 }
 
+/** @param {number} gate */
 function gateInWords(gate) {
   if (gate > 0.9) return "takes the content's place";
   if (gate < 0.1) return "stays with its last place";
   return "mixes content and last place (grey)";
 }
 
+/** @param {Float32Array} shift @param {number[]} shifts */
 function shiftAsText(shift, shifts) {
   return shifts.map((by, i) => `${signed(by)}:\u00a0${shift[i].toFixed(2)}`).join("  ");
 }
 
+/** @param {Float32Array} shift @param {number[]} shifts */
 function shiftInWords(shift, shifts) {
   const main = peakOf(shift);
   if (shift[main] < 0.6) return "spreads over its neighbours";
@@ -135,6 +160,7 @@ function shiftInWords(shift, shifts) {
   return `moves by ${signed(shifts[main])}`;
 }
 
+/** @param {number} number */
 function signed(number) {
   return number > 0 ? `+${number}` : String(number);
 }

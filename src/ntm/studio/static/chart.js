@@ -3,6 +3,14 @@
 import { formatNumber } from "./arrays.js";
 import { make, makeSvg } from "./dom.js";
 
+/** @import { Colours, Frame, Line, Point, Tip } from "./types.d.ts" */
+/** @import { Attributes } from "./dom.js" */
+/** @typedef {{ width: number, height: number }} Box */
+/** @typedef {(value: number) => number} Scale */
+/** @typedef {{ x: Scale, y: Scale }} Scales */
+/** @typedef {(line: Line, point: Point) => string} Describe */
+/** @typedef {[colours: Colours | undefined, text: string, paper: boolean]} LegendEntry */
+
 const MARGIN = { top: 14, right: 18, bottom: 44, left: 62 };
 const LEAST_ON_LOG = 1e-3;
 const MOST_SPOKEN = 5;
@@ -17,9 +25,15 @@ const MARKERS = [
   "M-5 -2h3v-3h4v3h3v4h-3v3h-4v-3h-3z",
 ];
 
+/** What the arrow keys do: to another line, along a line. */
+const MOVES = new Map([
+  ["ArrowLeft", [0, -1]], ["ArrowRight", [0, 1]], ["ArrowUp", [-1, 0]], ["ArrowDown", [1, 0]],
+]);
+
 /** More points than this in a line are merged: a screen has no room for them. */
 const MOST_POINTS = 600;
 
+/** @param {number} number */
 export function markerShape(number) {
   return MARKERS[number % MARKERS.length];
 }
@@ -29,6 +43,8 @@ export function markerShape(number) {
  * points [sequences, bits], its colours [on light, on dark]. `frame` is { sequences, bits: [low, high], log, from }:
  * `log` makes the costs logarithmic, `from` the sequences, which then begin there instead of at
  * zero. `describe(line, point)` is the text for the point next to the pointer, which `tip` shows.
+ * @param {HTMLElement} element @param {Line[]} lines @param {Frame} frame
+ * @param {Tip} tip @param {Describe} describe
  */
 export function drawChart(element, lines, frame, tip, describe) {
   const width = Math.max(280, element.clientWidth);
@@ -56,23 +72,38 @@ export function drawChart(element, lines, frame, tip, describe) {
   if (focused) svg.focus({ preventScroll: true });
 }
 
-/** Where a point lies in a frame of { width, height }: functions of sequences and of bits. */
+/**
+ * Where a point lies in a frame of { width, height }: functions of sequences and of bits.
+ * @param {Frame} frame @param {Box} box
+ * @returns {Scales}
+ */
 export function scalesOf({ sequences, bits: [low, high], log, from }, { width, height }) {
   const across = from ? logarithmic(from, sequences) : linear(0, sequences);
   const up = log ? logarithmic(decadeBelow(low), high) : linear(low, high);
   return { x: (value) => width * across(value), y: (value) => height * (1 - up(value)) };
 }
 
-/** Which share of the way from low to high a value has gone. */
+/**
+ * Which share of the way from low to high a value has gone.
+ * @param {number} low @param {number} high
+ * @returns {Scale}
+ */
 function linear(low, high) {
   return (value) => (value - low) / (high - low);
 }
 
+/**
+ * @param {number} low @param {number} high
+ * @returns {Scale}
+ */
 function logarithmic(low, high) {
   return (value) => Math.log(Math.max(value, low) / low) / Math.log(high / low);
 }
 
-/** The power of ten at which a logarithmic axis of costs begins. */
+/**
+ * The power of ten at which a logarithmic axis of costs begins.
+ * @param {number} bits
+ */
 function decadeBelow(bits) {
   return 10 ** Math.floor(Math.log10(Math.max(bits, LEAST_ON_LOG)) + 1e-9);
 }
@@ -80,6 +111,8 @@ function decadeBelow(bits) {
 /**
  * At most about so many points, the last among them: neighbours become one, at their mean cost per
  * sequence. The cost of a point is the mean of the sequences since the point before.
+ * @param {Point[]} points
+ * @returns {Point[]}
  */
 export function thinnedPoints(points, most = MOST_POINTS) {
   const size = Math.ceil(points.length / most);
@@ -96,6 +129,7 @@ export function thinnedPoints(points, most = MOST_POINTS) {
   });
 }
 
+/** @param {Line} line @param {Scales} scales */
 function drawLine({ name, colours, points, paper, strong }, { x, y }) {
   const path = thinnedPoints(points).map(([sequences, bits], i) =>
     `${i ? "L" : "M"}${x(sequences).toFixed(1)} ${Math.max(-1e4, y(bits)).toFixed(1)}`).join("");
@@ -104,7 +138,8 @@ function drawLine({ name, colours, points, paper, strong }, { x, y }) {
   return coloured(line, colours);
 }
 
-function endOf({ colours, points, marker, paper, strong }, { x, y }, { sequences }) {
+/** @param {Line} line @param {Scales} scales @param {Frame} frame */
+function endOf({ colours, points, marker = 0, paper, strong }, { x, y }, { sequences }) {
   const last = points.at(-1);
   if (paper || !last || last[0] > sequences) return [];
   const place = `translate(${x(last[0]).toFixed(1)} ${Math.max(-4, y(last[1])).toFixed(1)})`;
@@ -113,8 +148,10 @@ function endOf({ colours, points, marker, paper, strong }, { x, y }, { sequences
   return [coloured(end, colours)];
 }
 
+/** @param {Frame} frame @param {Scales} scales @param {Box} box */
 function axes(frame, { x, y }, { width, height }) {
   const parts = [];
+  /** @param {string} content @param {Attributes} attributes */
   const text = (content, attributes) => makeSvg("text", attributes, content);
   for (const tick of ticksAcross(frame, width)) {
     const at = x(tick * 1000);
@@ -129,16 +166,20 @@ function axes(frame, { x, y }, { width, height }) {
   parts.push(makeSvg("line", { x1: 0, x2: width, y1: height, y2: height, class: "axis" }));
   const below = `translate(${width / 2} ${height + 38})`;
   const beside = `translate(${14 - MARGIN.left} ${height / 2}) rotate(-90)`;
+  /** @param {string} words @param {string} transform */
   const title = (words, transform) => text(words, { transform, "text-anchor": "middle" });
   parts.push(title("sequences seen (thousands)", below), title("cost per sequence (bits)", beside));
   return parts;
 }
 
-/** Round numbers from low to high, about `count` of them. */
+/**
+ * Round numbers from low to high, about `count` of them.
+ * @param {number} low @param {number} high @param {number} count
+ */
 export function ticksOf(low, high, count) {
   const rough = (high - low) / Math.max(2, count);
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough);
+  const step = power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10);
   const ticks = [];
   for (let i = Math.ceil(low / step); i * step <= high * (1 + 1e-9); i++) {
     ticks.push(Number((i * step).toPrecision(6)));
@@ -146,17 +187,24 @@ export function ticksOf(low, high, count) {
   return ticks;
 }
 
-/** Thousands of sequences. */
+/**
+ * Thousands of sequences.
+ * @param {Frame} frame @param {number} width
+ */
 function ticksAcross({ sequences, from }, width) {
   if (from) return powersWithin(from / 1000, sequences / 1000);
   return ticksOf(0, sequences / 1000, width / 90);
 }
 
+/** @param {Frame} frame @param {number} height */
 function ticksUp({ bits: [low, high], log }, height) {
   return log ? powersWithin(decadeBelow(low), high) : ticksOf(low, high, height / 55);
 }
 
-/** The powers of ten from low to high; twice and five times them too where that is little. */
+/**
+ * The powers of ten from low to high; twice and five times them too where that is little.
+ * @param {number} low @param {number} high
+ */
 function powersWithin(low, high) {
   const factors = high / low < 100 ? [1, 2, 5] : [1];
   const ticks = [];
@@ -166,10 +214,11 @@ function powersWithin(low, high) {
   return ticks.filter((tick) => tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9));
 }
 
+/** @param {Line[]} lines */
 function chartInWords(lines) {
   const runs = lines.filter((line) => !line.paper && line.points.length);
   const costs = runs.map(({ name, points }) => {
-    const [sequences, bits] = points.at(-1);
+    const [sequences, bits] = points[points.length - 1];
     return `${name}: ${formatNumber(bits)} bits after ${sequences.toLocaleString("en")} sequences`;
   });
   const more = costs.length > MOST_SPOKEN ? `; and ${costs.length - MOST_SPOKEN} more` : "";
@@ -177,12 +226,16 @@ function chartInWords(lines) {
   return `Learning curves. ${spoken}${more}. Arrow keys move along and between the lines.`;
 }
 
-/** The point nearest to the pointer, of any line, tells its value. */
+/**
+ * The point nearest to the pointer, of any line, tells its value.
+ * @param {SVGElement} svg @param {Line[]} lines @param {Scales} scales @param {Tip} tip @param {Describe} describe
+ */
 function tellNearest(svg, lines, { x, y }, tip, describe) {
   svg.addEventListener("pointermove", (event) => {
     const box = svg.getBoundingClientRect();
     const across = event.clientX - box.left - MARGIN.left;
     const down = event.clientY - box.top - MARGIN.top;
+    /** @type {{ line: Line, point: Point } | null} */
     let nearest = null;
     let least = 24 ** 2;
     for (const line of lines) {
@@ -197,15 +250,18 @@ function tellNearest(svg, lines, { x, y }, tip, describe) {
   svg.addEventListener("pointerleave", tip.hide);
 }
 
-/** With the arrow keys: along a line to its next point, or to the next line. */
+/**
+ * With the arrow keys: along a line to its next point, or to the next line.
+ * @param {SVGElement} svg @param {Line[]} lines @param {Scales} scales @param {Tip} tip @param {Describe} describe
+ */
 function walkAlong(svg, lines, { x, y }, tip, describe) {
   const drawn = lines.filter((line) => line.points.length > 0);
   const place = keyboardPlace;
   svg.addEventListener("keydown", (event) => {
-    const moves = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
-    if (!Object.hasOwn(moves, event.key) || drawn.length === 0) return;
+    const move = MOVES.get(event.key);
+    if (!move || drawn.length === 0) return;
     event.preventDefault();
-    const [across, along] = moves[event.key];
+    const [across, along] = move;
     const from = drawn.findIndex(({ name }) => name === place.name);
     // Where the line of the last key is gone, this one goes to the first line, or up to the last.
     const to = from < 0 ? Math.min(across, 0) : from + across;
@@ -222,10 +278,16 @@ function walkAlong(svg, lines, { x, y }, tip, describe) {
   svg.addEventListener("blur", tip.hide);
 }
 
-/** Where the keyboard is in the chart; the same when the chart is drawn again. */
+/**
+ * Where the keyboard is in the chart; the same when the chart is drawn again.
+ * @type {{ name: string | null, point: number }}
+ */
 const keyboardPlace = { name: null, point: 0 };
 
-/** A line and its marker as a small picture, for lists. */
+/**
+ * A line and its marker as a small picture, for lists.
+ * @param {Colours | undefined} colours @param {number} marker
+ */
 export function makeSwatch(colours, marker) {
   return picture(
     coloured(makeSvg("path", { d: "M-13 0H13", class: "line" }), colours),
@@ -233,6 +295,7 @@ export function makeSwatch(colours, marker) {
   );
 }
 
+/** @param {LegendEntry[]} entries */
 export function makeLegend(entries) {
   const items = entries.map(([colours, text, paper]) => {
     const line = makeSvg("path", { d: "M-13 0H13", class: paper ? "line paper" : "line" });
@@ -241,13 +304,18 @@ export function makeLegend(entries) {
   return make("ul", { class: "legend" }, ...items);
 }
 
-/** In the colours of a model, one for each theme; in a soft one where there are none. */
-function coloured(element, [onLight, onDark] = []) {
-  if (onLight) element.style.setProperty("--on-light", onLight);
-  if (onDark) element.style.setProperty("--on-dark", onDark);
+/**
+ * In the colours of a model, one for each theme; in a soft one where there are none.
+ * @param {SVGElement} element @param {Colours} [colours]
+ */
+function coloured(element, colours) {
+  if (!colours) return element;
+  element.style.setProperty("--on-light", colours[0]);
+  element.style.setProperty("--on-dark", colours[1]);
   return element;
 }
 
+/** @param {...SVGElement} parts */
 function picture(...parts) {
   const size = { width: 26, height: 14, viewBox: "-13 -7 26 14" };
   return makeSvg("svg", { ...size, class: "swatch", "aria-hidden": "true" }, ...parts);

@@ -4,6 +4,12 @@
  * blue for reading, purple to green for signed numbers.
  */
 
+/** @import { HeadKind } from "./types.d.ts" */
+/** @typedef {"light" | "dark"} Theme */
+/** @typedef {"bits" | "signed" | HeadKind} Ramp */
+/** @typedef {{ low: number, high: number, colourOf: (value: number) => number, gradient: string }} ColourScale */
+
+/** @type {Record<Theme, Record<Ramp, string[]>>} */
 const RAMPS = {
   light: {
     bits: ["#8a4fa3", "#c9a9d6", "#f4f5f7", "#8d97a6", "#14181f"],
@@ -20,31 +26,38 @@ const RAMPS = {
 };
 const SHADES = 256;
 const NOT_A_NUMBER = { light: packed([214, 39, 40]), dark: packed([255, 92, 92]) };
+/** @type {Map<string, Uint32Array>} */
 const shadesMade = new Map();
 const darkness = globalThis.matchMedia?.("(prefers-color-scheme: dark)");
 
+/** @returns {Theme} */
 export function currentTheme() {
   return darkness?.matches ? "dark" : "light";
 }
 
-/** Call back whenever light turns into dark or back; returns the function that stops it. */
+/**
+ * Call back whenever light turns into dark or back; returns the function that stops it.
+ * @param {() => void} callback
+ */
 export function onThemeChange(callback) {
-  darkness.addEventListener("change", callback);
-  return () => darkness.removeEventListener("change", callback);
+  darkness?.addEventListener("change", callback);
+  return () => darkness?.removeEventListener("change", callback);
 }
 
 /**
  * The colours of the values from low to high on the named ramp, in the present theme. A colour is
  * a number, as the pixels of a canvas hold it: alpha, blue, green and red from the highest byte.
+ * @param {Ramp} name @param {number} low @param {number} high
+ * @returns {ColourScale}
  */
 export function colourScale(name, low, high) {
   const theme = currentTheme();
   const stops = RAMPS[theme][name];
   const key = `${theme} ${name}`;
-  if (!shadesMade.has(key)) shadesMade.set(key, shadesBetween(stops.map(channelsOf)));
-  const shades = shadesMade.get(key);
+  const shades = shadesMade.get(key) ?? shadesBetween(stops.map(channelsOf));
+  shadesMade.set(key, shades);
   const perShade = (SHADES - 1) / (high - low || 1);
-  const colourOf = (value) => {
+  const colourOf = (/** @type {number} */ value) => {
     if (Number.isNaN(value)) return NOT_A_NUMBER[theme];
     const shade = Math.round((value - low) * perShade);
     return shades[Math.max(0, Math.min(SHADES - 1, shade))];
@@ -52,25 +65,34 @@ export function colourScale(name, low, high) {
   return { low, high, colourOf, gradient: `linear-gradient(to right, ${stops.join(", ")})` };
 }
 
-/** A strong single colour for a head of that kind: bars, markers. */
+/**
+ * A strong single colour for a head of that kind: bars, markers.
+ * @param {HeadKind} kind
+ */
 export function headColour(kind) {
   const ramp = RAMPS[currentTheme()][kind];
   return currentTheme() === "dark" ? ramp[3] : kind === "write" ? "#c9570a" : ramp[3];
 }
 
-/** The same colour, more transparent; alpha is from 0 to 255. */
+/**
+ * The same colour, more transparent; alpha is from 0 to 255.
+ * @param {number} colour @param {number} alpha
+ */
 export function withAlpha(colour, alpha) {
   return ((colour & 0xffffff) | (alpha << 24)) >>> 0;
 }
 
+/** @param {number[]} channels */
 function packed([red, green, blue]) {
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
 
+/** @param {string} hex */
 function channelsOf(hex) {
   return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 }
 
+/** @param {number[][]} stops */
 function shadesBetween(stops) {
   return Uint32Array.from({ length: SHADES }, (_, shade) => {
     const place = (shade / (SHADES - 1)) * (stops.length - 1);

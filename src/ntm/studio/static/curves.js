@@ -2,7 +2,20 @@
 
 import { formatNumber } from "./arrays.js";
 
-/** The paper's curves for one task, by model, as dotted lines. */
+/** @import { Frame, Line, ModelGuide, Point } from "./types.d.ts" */
+/** @import { LegendEntry } from "./chart.js" */
+
+/**
+ * Axes for a task that has none of its own.
+ * @type {Frame}
+ */
+export const ANY_FRAME = { sequences: 1e6, bits: [0, 10] };
+
+/**
+ * The paper's curves for one task, by model, as dotted lines.
+ * @param {Record<string, Point[]> | undefined} curves @param {Record<string, ModelGuide>} models
+ * @returns {Line[]}
+ */
 export function paperLines(curves, models) {
   return Object.entries(curves ?? {}).map(([model, points]) => ({
     name: `the paper's ${models[model]?.title ?? model}`, colours: models[model]?.colours, points,
@@ -10,7 +23,11 @@ export function paperLines(curves, models) {
   }));
 }
 
-/** Axes that hold all points and the beginning of the paper's curves, which fall later. */
+/**
+ * Axes that hold all points and the beginning of the paper's curves, which fall later.
+ * @param {Point[]} points @param {Frame} usual
+ * @returns {Frame}
+ */
 export function frameAround(points, usual) {
   const room = usual.sequences / 20;
   const sequences = points.reduce((most, point) => Math.max(most, point[0]), room);
@@ -23,6 +40,8 @@ export function frameAround(points, usual) {
  * Axes on which both a network that learns many times faster than the paper's, and the paper's, can
  * be seen. Sequences grow tenfold from mark to mark, beginning at `from`. So do costs, unless even
  * the best ones are far from zero.
+ * @param {Point[]} points @param {Line[]} paper @param {Frame} usual @param {number} from
+ * @returns {Frame}
  */
 export function frameOfBoth(points, paper, { sequences, bits: [low, high] }, from) {
   const all = [...paper.flatMap((line) => line.points), ...points];
@@ -33,14 +52,22 @@ export function frameOfBoth(points, paper, { sequences, bits: [low, high] }, fro
   return { sequences: most, from, bits: [Math.min(...costs, high / 10), 1.2 * greatest], log: true };
 }
 
+/** @param {Line} line @param {Point} point */
 export function describePoint(line, [sequences, bits]) {
   const cost = line.paper ? `about ${formatNumber(bits)}` : formatNumber(bits);
   return `${line.name}: ${cost} bits at ${sequences.toLocaleString("en")} sequences`;
 }
 
-/** Entries of a legend: the models of the runs, then the paper's lines. */
+/**
+ * Entries of a legend: the models of the runs, then the paper's lines.
+ * @param {Line[]} paper @param {Line[]} runs @param {Record<string, ModelGuide>} models
+ * @returns {LegendEntry[]}
+ */
 export function legendOf(paper, runs, models) {
   const known = Object.keys(models).filter((model) => runs.some((run) => run.model === model));
+  /** @type {LegendEntry[]} */
   const ours = known.map((model) => [models[model].colours, models[model].title, false]);
-  return [...ours, ...paper.map(({ colours, name }) => [colours, name, true])];
+  /** @type {LegendEntry[]} */
+  const papers = paper.map(({ colours, name }) => [colours, name, true]);
+  return [...ours, ...papers];
 }

@@ -5,12 +5,20 @@
 
 import { make } from "./dom.js";
 
+/** @import { Problem } from "./types.d.ts" */
+/** @typedef {{ bits: number[], name: string, set: (y: number, bit: number) => void }} Column */
+/** @typedef {ReturnType<typeof buildColumn>} BuiltColumn */
+
+/** @type {Record<string, [number, number]>} */
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+/** @type {Record<string, number>} */
+const ENDS = { Home: 0, End: -1 };
 
 /**
  * Draw a problem (as the server takes it) into an element. Cells change the problem in place, and
- * `onChange()` follows. All vectors of the problem are columns: a task differs in how they are
- * grouped, and in what stands below them.
+ * `onChange()` follows. A cell that has the focus keeps it. All vectors of the problem are columns:
+ * a task differs in how they are grouped, and in what stands below them.
+ * @param {HTMLElement} element @param {Problem} problem @param {() => void} onChange
  */
 export function mountDrawing(element, problem, onChange) {
   const columns = columnsOf(problem);
@@ -18,35 +26,43 @@ export function mountDrawing(element, problem, onChange) {
   const grid = make("div", { class: "grid", role: "group", "aria-label": label });
   const built = columns.map(buildColumn);
   let parts = built.map((column) => column.element);
-  if (problem.items) parts = itemGroups(problem, parts, onChange);
-  if (problem.priorities) {
-    parts.forEach((part, x) => part.append(prioritySlider(problem.priorities, x, onChange)));
-  }
+  const { items, priorities } = problem;
+  if (items) parts = itemGroups(problem, items, parts, onChange);
+  if (priorities) parts.forEach((part, x) => part.append(prioritySlider(priorities, x, onChange)));
   grid.classList.toggle("many", columns.length > 60);
   grid.classList.toggle("single", columns[0].bits.length === 1);
   grid.append(...parts);
+  const focused = element.contains(document.activeElement) ? cellOf(document.activeElement) : null;
   element.replaceChildren(grid);
   paintWithPointer(grid, built, onChange);
   walkWithKeys(grid, built, onChange);
+  if (focused) built[Number(focused.dataset.x)]?.cells[Number(focused.dataset.y)]?.focus();
 }
 
-/** A column is { bits, set(y, bit), name }. */
+/**
+ * A column is { bits, set(y, bit), name }.
+ * @param {Problem} problem
+ * @returns {Column[]}
+ */
 function columnsOf(problem) {
+  const { items, bits: sequence, vectors = [] } = problem;
+  /** @type {(bits: number[], name: string) => Column} */
   const vector = (bits, name) => ({ bits, name, set: (y, bit) => (bits[y] = bit) });
-  if (problem.items) {
-    return problem.items.flatMap((item, i) =>
+  if (items) {
+    return items.flatMap((item, i) =>
       item.map((bits, j) => vector(bits, `item ${i + 1}, vector ${j + 1}`)));
   }
-  if (problem.bits) {
-    return problem.bits.map((bit, x) => ({
+  if (sequence) {
+    return sequence.map((bit, x) => ({
       bits: [bit],
       name: `position ${x + 1}`,
-      set: (_, value) => (problem.bits[x] = value),
+      set: (_, value) => (sequence[x] = value),
     }));
   }
-  return problem.vectors.map((bits, x) => vector(bits, `vector ${x + 1}`));
+  return vectors.map((bits, x) => vector(bits, `vector ${x + 1}`));
 }
 
+/** @param {Column} column @param {number} x */
 function buildColumn(column, x) {
   const cells = column.bits.map((_, y) => {
     const tabindex = x + y === 0 ? "0" : "-1";
@@ -54,6 +70,7 @@ function buildColumn(column, x) {
     const place = { "aria-label": label, tabindex, "data-x": x, "data-y": y };
     return make("div", { class: "cell", role: "checkbox", ...place });
   });
+  /** @param {number} y @param {number} bit */
   const paint = (y, bit) => {
     column.set(y, bit);
     column.bits[y] = bit;
@@ -61,16 +78,19 @@ function buildColumn(column, x) {
   };
   column.bits.forEach((bit, y) => paint(y, bit));
   const element = make("div", { class: "column" }, ...cells);
-  return { element, cells, paint, bitAt: (y) => column.bits[y] };
+  return { element, cells, paint, bitAt: (/** @type {number} */ y) => column.bits[y] };
 }
 
-/** Items of associative recall in boxes; any but the last can be made the query. */
-function itemGroups(problem, elements, onChange) {
-  const size = problem.items[0].length;
-  return problem.items.map((_, i) => {
+/**
+ * Items of associative recall in boxes; any but the last can be made the query.
+ * @param {Problem} problem @param {number[][][]} items @param {HTMLElement[]} elements @param {() => void} onChange
+ */
+function itemGroups(problem, items, elements, onChange) {
+  const size = items[0].length;
+  return items.map((_, i) => {
     const columns = elements.slice(i * size, (i + 1) * size);
     const box = make("div", { class: "item" }, make("div", { class: "item-columns" }, ...columns));
-    if (i === problem.items.length - 1) return box;
+    if (i === items.length - 1) return box;
     const radio = make("input", { type: "radio", name: "query", checked: i === problem.query });
     radio.addEventListener("change", () => {
       problem.query = i;
@@ -81,7 +101,10 @@ function itemGroups(problem, elements, onChange) {
   });
 }
 
-/** A priority from -1 to 1 as a bar around a middle line: drag it, or use the arrow keys. */
+/**
+ * A priority from -1 to 1 as a bar around a middle line: drag it, or use the arrow keys.
+ * @param {number[]} priorities @param {number} x @param {() => void} onChange
+ */
 function prioritySlider(priorities, x, onChange) {
   const bar = make("span", { class: "bar" });
   const text = make("span", { class: "number", "aria-hidden": "true" });
@@ -94,17 +117,18 @@ function prioritySlider(priorities, x, onChange) {
     },
     well, text,
   );
+  /** @param {number} value */
   const set = (value, changed = true) => {
     const priority = Math.round(Math.max(-1, Math.min(1, value)) * 100) / 100;
     priorities[x] = priority;
-    slider.setAttribute("aria-valuenow", priority);
+    slider.setAttribute("aria-valuenow", String(priority));
     bar.style.top = `${50 - 50 * Math.max(0, priority)}%`;
     bar.style.height = `${50 * Math.abs(priority)}%`;
     text.textContent = priority.toFixed(2).replace("0.", ".");
     if (changed) onChange();
   };
   set(priorities[x], false);
-  const follow = (event) => {
+  const follow = (/** @type {PointerEvent} */ event) => {
     const box = well.getBoundingClientRect();
     set(1 - (2 * (event.clientY - box.top)) / box.height);
   };
@@ -116,8 +140,10 @@ function prioritySlider(priorities, x, onChange) {
     if (slider.hasPointerCapture(event.pointerId)) follow(event);
   });
   slider.addEventListener("keydown", (event) => {
-    const by = { ArrowUp: 0.05, ArrowRight: 0.05, ArrowDown: -0.05, ArrowLeft: -0.05 }[event.key];
-    const to = { Home: -1, End: 1 }[event.key] ?? (by && priorities[x] + by);
+    const [right, down] = MOVES[event.key] ?? [0, 0];
+    const by = 0.05 * (right - down);
+    const ends = new Map([["Home", -1], ["End", 1]]);
+    const to = ends.get(event.key) ?? (by ? priorities[x] + by : undefined);
     if (to === undefined) return;
     event.preventDefault();
     set(to);
@@ -125,24 +151,28 @@ function prioritySlider(priorities, x, onChange) {
   return slider;
 }
 
-/** Press turns a cell over; dragging on gives every cell on the way the same bit. */
+/**
+ * Press turns a cell over; dragging on gives every cell on the way the same bit.
+ * @param {HTMLElement} grid @param {BuiltColumn[]} built @param {() => void} onChange
+ */
 function paintWithPointer(grid, built, onChange) {
+  /** @type {number | null} */
   let bit = null;
-  const cellAt = ({ clientX, clientY }) =>
-    document.elementFromPoint(clientX, clientY)?.closest(".cell");
-  const paint = (cell) => {
-    if (!cell || !grid.contains(cell)) return;
+  const cellAt = (/** @type {PointerEvent} */ { clientX, clientY }) =>
+    cellOf(document.elementFromPoint(clientX, clientY));
+  const paint = (/** @type {HTMLElement | null} */ cell) => {
+    if (bit === null || !cell || !grid.contains(cell)) return;
     const [x, y] = [Number(cell.dataset.x), Number(cell.dataset.y)];
     if (built[x].bitAt(y) === bit) return;
     built[x].paint(y, bit);
     onChange();
   };
   grid.addEventListener("pointerdown", (event) => {
-    const cell = event.target.closest(".cell");
+    const cell = cellOf(event.target);
     if (!cell || event.button !== 0) return;
     event.preventDefault();
     grid.setPointerCapture(event.pointerId);
-    bit = 1 - built[cell.dataset.x].bitAt(Number(cell.dataset.y));
+    bit = 1 - built[Number(cell.dataset.x)].bitAt(Number(cell.dataset.y));
     focusCell(grid, cell);
     paint(cell);
   });
@@ -156,18 +186,18 @@ function paintWithPointer(grid, built, onChange) {
   }
 }
 
+/** @param {HTMLElement} grid @param {BuiltColumn[]} built @param {() => void} onChange */
 function walkWithKeys(grid, built, onChange) {
   grid.addEventListener("keydown", (event) => {
-    const cell = event.target.closest(".cell");
+    const cell = cellOf(event.target);
     if (!cell) return;
     const [x, y] = [Number(cell.dataset.x), Number(cell.dataset.y)];
     const [right, down] = MOVES[event.key] ?? [0, 0];
-    const ends = { Home: built[0], End: built.at(-1) };
     if (event.key === " " || event.key === "Enter") {
       built[x].paint(y, 1 - built[x].bitAt(y));
       onChange();
-    } else if (right || down || event.key in ends) {
-      const column = ends[event.key] ?? built[x + right];
+    } else if (right || down || event.key in ENDS) {
+      const column = event.key in ENDS ? built.at(ENDS[event.key]) : built[x + right];
       const next = column?.cells[y + down];
       if (next) focusCell(grid, next);
     } else return;
@@ -175,7 +205,19 @@ function walkWithKeys(grid, built, onChange) {
   });
 }
 
-/** The grid is one stop of the tab key: the cell that had the focus last. */
+/**
+ * The cell that something is in, if it is in one.
+ * @param {EventTarget | null} target
+ * @returns {HTMLElement | null}
+ */
+function cellOf(target) {
+  return target instanceof Element ? target.closest(".cell") : null;
+}
+
+/**
+ * The grid is one stop of the tab key: the cell that had the focus last.
+ * @param {HTMLElement} grid @param {HTMLElement} cell
+ */
 function focusCell(grid, cell) {
   grid.querySelector('.cell[tabindex="0"]')?.setAttribute("tabindex", "-1");
   cell.setAttribute("tabindex", "0");

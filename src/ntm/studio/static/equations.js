@@ -2,19 +2,33 @@
 
 import { make } from "./dom.js";
 
+/** @import { Tip } from "./types.d.ts" */
+/** @typedef {keyof typeof EQUATIONS} Equation */
+
+/** @param {string} name */
 const mi = (name) => `<mi>${name}</mi>`;
+/** @param {string} name */
 const sub = (name) => `<msub>${mi(name)}<mi>t</mi></msub>`;
+/** @param {string} name @param {string} above */
 const sup = (name, above) => `<msubsup>${mi(name)}<mi>t</mi><mi>${above}</mi></msubsup>`;
+/** @param {string} name */
 const last = (name) => `<msub>${mi(name)}<mrow><mi>t</mi><mo>-</mo><mn>1</mn></mrow></msub>`;
+/** @param {string} mark */
 const bracket = (mark) => `<mo stretchy="false">${mark}</mo>`;
+/** @param {string} name */
 const at = (name, place = "i") => `${name}${bracket("(")}${mi(place)}${bracket(")")}`;
+/** @param {string} name */
 const tilde = (name) => `<msub><mover>${mi(name)}<mo>~</mo></mover><mi>t</mi></msub>`;
+/** @param {string} over */
 const sum = (over) => `<munder><mo>&sum;</mo>${mi(over)}</munder>`;
+/** @param {string} top @param {string} bottom */
 const over = (top, bottom) => `<mfrac><mrow>${top}</mrow><mrow>${bottom}</mrow></mfrac>`;
 const gets = "<mo>&larr;</mo>";
+/** @param {string} place */
 const similarity = (place) =>
   `<mi>exp</mi>${bracket("(")}${sub("&beta;")}<mi>K</mi>${bracket("[")}${sub("k")}<mo>,</mo>` +
   at(sub("M"), place) + bracket("]") + bracket(")");
+/** @param {string} place */
 const power = (place) => `<msup><mrow>${at(tilde("w"), place)}</mrow>${sub("&gamma;")}</msup>`;
 
 /** By name: the number in the paper, the symbol as HTML, the equation, and both in words. */
@@ -61,8 +75,18 @@ const EQUATIONS = {
 };
 
 /**
+ * Whether there is an equation of that name.
+ * @param {string} name
+ * @returns {name is Equation}
+ */
+export function isSymbol(name) {
+  return Object.hasOwn(EQUATIONS, name);
+}
+
+/**
  * A button with text and symbol that shows its equation while it is pointed at or has the focus.
  * `part`, if there is one, is a parameter of the same equation, and shows it when pointed at.
+ * @param {Equation} name @param {string} text @param {Tip} tip @param {HTMLElement | null} [part]
  */
 export function makeSymbol(name, text, tip, part = null) {
   const { number, symbol, words } = EQUATIONS[name];
@@ -82,6 +106,7 @@ export function makeSymbol(name, text, tip, part = null) {
   return button;
 }
 
+/** @param {Equation} name */
 function equation(name) {
   const { number, math, words } = EQUATIONS[name];
   const formula = make("div", { class: "formula" });

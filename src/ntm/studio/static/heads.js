@@ -2,16 +2,38 @@
 
 import { partAt, peakOf } from "./arrays.js";
 
+/** @import { Head, HeadKind, HeadOf, Trace, Values } from "./types.d.ts" */
+
+/**
+ * The machine writes before it reads.
+ * @type {["write", "read"]}
+ */
+export const KINDS = ["write", "read"];
 const ON_A_PLACE = 0.5; // of its weight: where a head then is
 
-/** The heads of one kind, the one that does most first. */
-export function rankedHeads(trace, kind) {
-  const heads = trace.heads.filter((head) => head.kind === kind);
-  const work = new Map(heads.map((head) => [head, workOf(head, trace)]));
-  return heads.toSorted((a, b) => work.get(b) - work.get(a));
+/**
+ * The heads of one kind.
+ * @template {HeadKind} Kind
+ * @param {Trace} trace @param {Kind} kind
+ */
+export function headsOf(trace, kind) {
+  return /** @type {HeadOf[Kind][]} */ (trace.heads.filter((head) => head.kind === kind));
 }
 
-/** How much a write head puts anywhere; how much what a read head brings changes. */
+/**
+ * The heads of one kind, the one that does most first.
+ * @template {HeadKind} Kind
+ * @param {Trace} trace @param {Kind} kind
+ */
+export function rankedHeads(trace, kind) {
+  const work = headsOf(trace, kind).map((head) => ({ head, done: workOf(head, trace) }));
+  return work.toSorted((a, b) => b.done - a.done).map(({ head }) => head);
+}
+
+/**
+ * How much a write head puts anywhere; how much what a read head brings changes.
+ * @param {Head} head @param {Trace} trace
+ */
 function workOf(head, trace) {
   if (head.kind === "read") return variation(trace.reads[head.index]);
   let sum = 0;
@@ -22,7 +44,10 @@ function workOf(head, trace) {
   return sum;
 }
 
-/** The sum of the variances of the columns. */
+/**
+ * The sum of the variances of the columns.
+ * @param {Values} matrix
+ */
 function variation({ shape: [rows, columns], values }) {
   const [sums, squares] = [new Float64Array(columns), new Float64Array(columns)];
   values.forEach((value, i) => {
@@ -32,7 +57,10 @@ function variation({ shape: [rows, columns], values }) {
   return squares.reduce((sum, square, i) => sum + square / rows - (sums[i] / rows) ** 2, 0);
 }
 
-/** What a head does, in a few words. */
+/**
+ * What a head does, in a few words.
+ * @param {Head} head @param {Trace} trace
+ */
 export function roleOf(head, trace) {
   const places = [];
   for (let step = 0; step < trace.steps; step++) {
@@ -45,7 +73,11 @@ export function roleOf(head, trace) {
   return visited === 1 ? `stays at ${places[0]}` : `visits ${visited}`;
 }
 
-/** At every step and location, the greatest weight of any of the heads: (steps, locations). */
+/**
+ * At every step and location, the greatest weight of any of the heads: (steps, locations).
+ * @param {Head[]} heads
+ * @returns {Values}
+ */
 export function anyOf(heads) {
   const { shape } = heads[0].weightings;
   const values = heads[0].weightings.values.slice();

@@ -3,10 +3,21 @@
 import { formatNumber } from "./arrays.js";
 import { make, pixelRatio } from "./dom.js";
 
-const CELLS_WITH_LINES = 7;
-let small = null; // a canvas with a pixel per cell
+/** @import { ColourScale } from "./colours.js" */
+/** @typedef {{ width: number, height: number }} Cell in screen pixels */
+/**
+ * @typedef {{ width: number, height: number, colour: string, ghost?: Float32Array | null,
+ *   ghostColour?: string, down?: boolean }} Bars
+ */
 
-/** The size of a cell in screen pixels such that `count` of them fill at most `room` CSS pixels. */
+const CELLS_WITH_LINES = 7;
+/** @type {HTMLCanvasElement | null} a canvas with a pixel per cell */
+let small = null;
+
+/**
+ * The size of a cell in screen pixels such that `count` of them fill at most `room` CSS pixels.
+ * @param {number} room @param {number} count @param {number} largest
+ */
 export function fittingCell(room, count, largest) {
   const ratio = pixelRatio();
   const fitting = Math.floor((room * ratio) / count);
@@ -18,20 +29,27 @@ export function fittingCell(room, count, largest) {
  * for an empty cell; `cell` is { width, height } in screen pixels, the height of many rows perhaps
  * less than one; `below` are CSS pixels left free under the map for marks. Returns the drawing
  * context, in screen pixels.
+ * @param {HTMLCanvasElement} canvas @param {number} rows @param {number} columns
+ * @param {(row: number, column: number) => number} colourAt
+ * @param {Cell} cell @param {number} [below]
  */
 export function drawMap(canvas, rows, columns, colourAt, cell, below = 0) {
   const ratio = pixelRatio();
   const [width, height] = [columns * cell.width, Math.round(rows * cell.height)];
   sizeCanvas(canvas, width, height + Math.round(below * ratio));
-  const context = canvas.getContext("2d");
+  const context = contextOf(canvas);
   context.imageSmoothingEnabled = cell.height < 1; // else every other row would be left out
-  fillSmall(rows, columns, colourAt);
+  small ??= document.createElement("canvas");
+  fillSmall(small, rows, columns, colourAt);
   context.drawImage(small, 0, 0, columns, rows, 0, 0, width, height);
   separate(context, rows, columns, cell);
   return context;
 }
 
-/** What the colours of a scale mean, from a value on: two numbers and the ramp between them. */
+/**
+ * What the colours of a scale mean, from a value on: two numbers and the ramp between them.
+ * @param {ColourScale} scale @param {number} from
+ */
 export function makeLegendOf(scale, from) {
   const ramp = make("span", { class: "ramp" });
   ramp.style.backgroundImage = scale.gradient;
@@ -40,10 +58,20 @@ export function makeLegendOf(scale, from) {
   return make("span", { class: "scale" }, formatNumber(from), ramp, formatNumber(scale.high));
 }
 
-/** Set a canvas to a size in screen pixels, shown pixel for pixel; it is empty afterwards. */
+/** @param {HTMLCanvasElement} canvas */
+function contextOf(canvas) {
+  const context = canvas.getContext("2d");
+  if (context) return context;
+  throw new Error("This browser draws no pictures.");
+}
+
+/**
+ * Set a canvas to a size in screen pixels, shown pixel for pixel; it is empty afterwards.
+ * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height
+ */
 export function sizeCanvas(canvas, width, height) {
   if (canvas.width === width && canvas.height === height) {
-    canvas.getContext("2d").clearRect(0, 0, width, height);
+    contextOf(canvas).clearRect(0, 0, width, height);
     return;
   }
   const ratio = pixelRatio();
@@ -53,12 +81,14 @@ export function sizeCanvas(canvas, width, height) {
   canvas.style.height = `${height / ratio}px`;
 }
 
-/** One pixel per cell, in a canvas that grows with the largest map. */
-function fillSmall(rows, columns, colourAt) {
-  small ??= document.createElement("canvas");
-  small.width = Math.max(small.width, columns);
-  small.height = Math.max(small.height, rows);
-  const context = small.getContext("2d");
+/**
+ * One pixel per cell, in a canvas that grows with the largest map.
+ * @param {HTMLCanvasElement} canvas @param {number} rows @param {number} columns @param {(row: number, column: number) => number} colourAt
+ */
+function fillSmall(canvas, rows, columns, colourAt) {
+  canvas.width = Math.max(canvas.width, columns);
+  canvas.height = Math.max(canvas.height, rows);
+  const context = contextOf(canvas);
   const image = context.createImageData(columns, rows);
   const pixels = new Uint32Array(image.data.buffer);
   for (let row = 0, at = 0; row < rows; row++) {
@@ -67,7 +97,10 @@ function fillSmall(rows, columns, colourAt) {
   context.putImageData(image, 0, 0);
 }
 
-/** Cut a hairline between cells that are large enough to spare it. */
+/**
+ * Cut a hairline between cells that are large enough to spare it.
+ * @param {CanvasRenderingContext2D} context @param {number} rows @param {number} columns @param {Cell} cell
+ */
 function separate(context, rows, columns, cell) {
   const least = CELLS_WITH_LINES * pixelRatio();
   if (cell.width >= least) {
@@ -78,11 +111,15 @@ function separate(context, rows, columns, cell) {
   }
 }
 
-/** Draw one bar per value; `ghost` values, if given, are outlined behind. All in 0..1. */
-export function drawBars(canvas, values, { width, height, colour, ghost, ghostColour, down }) {
+/**
+ * Draw one bar per value; `ghost` values, if given, are outlined behind. All in 0..1.
+ * @param {HTMLCanvasElement} canvas @param {Float32Array} values @param {Bars} bars
+ */
+export function drawBars(canvas, values, { width, height, colour, ghost, ghostColour = colour, down }) {
   sizeCanvas(canvas, values.length * width, height);
-  const context = canvas.getContext("2d");
+  const context = contextOf(canvas);
   const gap = width >= 4 ? 1 : 0;
+  /** @param {number} value @param {number} column @param {number} inset */
   const bar = (value, column, inset) => {
     const tall = Math.max(0, Math.min(1, value)) * height;
     const top = down ? 0 : height - tall;

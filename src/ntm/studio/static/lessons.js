@@ -2,31 +2,51 @@
 
 import { sizeOf } from "./problems.js";
 
+/** @import { Network, Problem } from "./types.d.ts" */
+/** @typedef {{ text: string, locations: number | null }} Lesson */
+
 /**
  * { text, locations } for a problem and what a network made of it, or null where there is nothing
  * to say; `locations` is the memory that would help. `wrongBits` is null where nothing is scored.
+ * @param {{ problem: Problem, steps: number, network: Network, memory: number | null,
+ *    wrongBits: number | null, guesses: unknown }} failure
+ * @returns {Lesson | null}
  */
 export function lessonOf({ problem, steps, network, memory, wrongBits, guesses }) {
-  const slipped = wrongBits > 0 && !guesses;
+  const slipped = wrongBits !== null && wrongBits > 0 && !guesses;
   return (slipped ? untrained(network) : null) ?? tooManyVectors(problem, steps, network, memory) ??
     (slipped ? beyondTraining(problem, network) : null);
 }
 
-/** Every vector needs a location of its own, and the more steps, the fewer locations are shown. */
+/**
+ * Every vector needs a location of its own, and the more steps, the fewer locations are shown.
+ * @param {Problem} problem @param {number} steps @param {Network} network @param {number | null} memory
+ * @returns {Lesson | null}
+ */
 function tooManyVectors({ vectors }, steps, { limits }, memory) {
   if (!memory || !vectors || vectors.length <= memory) return null;
-  const most = Math.min(limits.max_locations, Math.floor(limits.max_location_steps / steps));
+  const { max_locations: largest, max_location_steps: together } = limits;
+  if (largest === null || together === null) return null;
+  const most = Math.min(largest, Math.floor(together / steps));
   const locations = Math.min(2 ** Math.ceil(Math.log2(vectors.length)), most);
   const text = `${vectors.length} vectors do not fit ${memory} locations`;
   if (locations < vectors.length) return { text: `${text}: take fewer.`, locations: null };
   return { text: `${text}: use ${locations}.`, locations };
 }
 
+/**
+ * @param {Network} network
+ * @returns {Lesson | null}
+ */
 function untrained({ sequences }) {
   if (sequences !== 0) return null;
   return { text: "It has learned nothing yet: what it says is a guess.", locations: null };
 }
 
+/**
+ * @param {Problem} problem @param {Network} network
+ * @returns {Lesson | null}
+ */
 function beyondTraining(problem, { problem: { sizes } }) {
   const beyond = Object.entries(sizes)
     .filter(([axis, { trained }]) => sizeOf(problem, axis) > trained[1])

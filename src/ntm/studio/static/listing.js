@@ -3,25 +3,37 @@
 import { nullIfMissing } from "./api.js";
 import { listNetworks } from "./networks.js";
 
+/** @import { Backend, Network } from "./types.d.ts" */
+
 /** What the ids of saved traces begin with. */
 export const SAVED = "trace:";
 const WAIT_FOR_MORE = 1000;
 
 export class Listing {
+  /** @type {Network[]} */
   networks = [];
+  /** @type {string[]} */
   saved = []; // ids
   timer = 0;
 
-  /** `select` lists them, `more` is shown where it does not list all. */
+  /**
+   * `select` lists them, `more` is shown where it does not list all.
+   * @param {Backend} backend @param {HTMLSelectElement} select @param {HTMLElement} more
+   */
   constructor(backend, select, more) {
-    Object.assign(this, { backend, select, more });
+    this.backend = backend;
+    this.select = select;
+    this.more = more;
   }
 
   get ids() {
     return [...this.networks.map((network) => network.id), ...this.saved];
   }
 
-  /** List what there is, and `wanted` also where it is beyond the end of the list. */
+  /**
+   * List what there is, and `wanted` also where it is beyond the end of the list.
+   * @param {string} wanted
+   */
   async update(wanted) {
     clearTimeout(this.timer);
     const { backend, select } = this;
@@ -43,14 +55,18 @@ export class Listing {
     this.update(this.select.value).catch(() => {});
   }
 
-  /** Add what the lists lack, if it is there. */
+  /**
+   * Add what the lists lack, if it is there.
+   * @param {string} id
+   */
   async lookUp(id) {
     const { backend, networks, saved } = this;
-    const isSaved = id.startsWith(SAVED);
-    const found = await (isSaved
-      ? backend.savedTrace(id.slice(SAVED.length)).catch(nullIfMissing)
-      : backend.network(id));
-    if (found && isSaved) saved.push(id);
-    else if (found) networks.push(found);
+    if (id.startsWith(SAVED)) {
+      const trace = await backend.savedTrace(id.slice(SAVED.length)).catch(nullIfMissing);
+      if (trace) saved.push(id);
+      return;
+    }
+    const network = await backend.network(id);
+    if (network) networks.push(network);
   }
 }

@@ -4,24 +4,39 @@ import { formatNumber } from "./arrays.js";
 import { make } from "./dom.js";
 import { wholeNumber } from "./route.js";
 
-/** The sizes that a first problem has. */
+/** @import { ModelGuide, Network, Sizes } from "./types.d.ts" */
+/** @typedef {{ memory?: string | number | null }} Asking an address or a sketch */
+/** @typedef {{ id: string, title: string }} Listed */
+
+/**
+ * The sizes that a first problem has.
+ * @param {Network} network
+ * @returns {Sizes}
+ */
 export function defaultsOf(network) {
   const sizes = Object.entries(network.problem.sizes);
   return Object.fromEntries(sizes.map(([axis, range]) => [axis, range.default]));
 }
 
-/** The locations that an address or a sketch asks for, or else those of training; null without any. */
+/**
+ * The locations that an address or a sketch asks for, or else those of training; null without any.
+ * @param {Network} network @param {Asking} asking
+ */
 export function memoryOf({ memory_locations: locations, limits }, { memory }) {
   if (!locations) return null;
-  return Math.min(wholeNumber(memory, locations) ?? locations, limits.max_locations);
+  return Math.min(wholeNumber(memory, locations) ?? locations, limits.max_locations ?? locations);
 }
 
-/** The same, but null where it is as in training. */
+/**
+ * The same, but null where it is as in training.
+ * @param {Network} network @param {Asking} asking
+ */
 export function largerMemory(network, asking) {
   const locations = memoryOf(network, asking);
   return locations === network.memory_locations ? null : locations;
 }
 
+/** @param {Network} network @param {ModelGuide | undefined} known */
 export function describeNetwork({ model, sequences, bits, memory_locations: locations }, known) {
   const parts = [known?.title ?? model];
   if (locations) parts.push(`${locations} locations`);
@@ -31,11 +46,15 @@ export function describeNetwork({ model, sequences, bits, memory_locations: loca
   return `${parts.join(", ")}.`;
 }
 
-/** Fill a <select> with networks, those of a task together, and saved traces: { id, title } each. */
+/**
+ * Fill a <select> with networks, those of a task together, and saved traces: { id, title } each.
+ * @param {HTMLSelectElement} select @param {Network[]} networks @param {Listed[]} saved
+ */
 export function listNetworks(select, networks, saved) {
+  /** @type {Map<string, Listed[]>} */
   const groups = Map.groupBy(networks, (network) => network.task);
   if (saved.length) groups.set("saved traces", saved);
-  const option = ({ id, title }) => make("option", { value: id }, title);
-  const group = ([label, found]) => make("optgroup", { label }, ...found.map(option));
+  const option = (/** @type {Listed} */ { id, title }) => make("option", { value: id }, title);
+  const group = (/** @type {[string, Listed[]]} */ [label, found]) => make("optgroup", { label }, ...found.map(option));
   select.replaceChildren(...[...groups].map(group));
 }

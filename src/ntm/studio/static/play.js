@@ -1,7 +1,7 @@
 /** The play view: choose a network, draw a problem, and see what the network does with it. */
 
-import { download } from "./api.js";
-import { make, makeMenu } from "./dom.js";
+import { copyLink, download } from "./api.js";
+import { findAll, make, makeMenu } from "./dom.js";
 import { mountDrawing } from "./drawing.js";
 import { lessonOf } from "./lessons.js";
 import { Listing, SAVED } from "./listing.js";
@@ -12,52 +12,74 @@ import { makeSize } from "./sizes.js";
 import { makeTour } from "./tour.js";
 import { mountViewer } from "./viewer.js";
 
+/** @import { Backend, Guide, Network, Route, Shown, Sizes, TraceDocument, TraceRequest, View, Viewer } from "./types.d.ts" */
+
 const WAIT_AFTER_EDIT = 120;
 const WAIT_TO_REMEMBER = 250;
 /** Edits run the network by themselves as long as that takes fewer milliseconds than this. */
 const FAST_ENOUGH = 1500;
 
-/** `backend` is the studio's server or what stands in for it; see api.js. */
+/**
+ * `backend` is the studio's server or what stands in for it; see api.js.
+ * @param {Guide} guide @param {Backend} backend
+ * @returns {Shown}
+ */
 export function startPlay(guide, backend) {
   const play = new Play(guide, backend);
   return { show: (route) => play.attempt(play.open(route)) };
 }
 
+/** @typedef {ReturnType<typeof partsOfPage>} Parts */
+function partsOfPage() {
+  return {
+    ...findAll(HTMLElement, ["play", "network-note", "more-networks", "sizes", "drawing",
+      "drawing-hint", "play-message", "play-lesson", "play-result", "viewer", "shared"]),
+    ...findAll(HTMLButtonElement,
+      ["undo", "redo", "random", "clear", "run", "copy-link", "save-file"]),
+    ...findAll(HTMLSelectElement, ["network"]),
+    ...findAll(HTMLDetailsElement, ["share"]),
+  };
+}
+
 class Play {
   shown = ""; // the id of the network, or of the saved trace
   opening = false; // whether the address names something else already
+  /** @type {Network | null} */
   network = null;
+  /** @type {Sketch | null} */
   sketch = null;
+  /** @type {ReturnType<typeof makeSize>[]} */
   sizes = [];
+  /** @type {Viewer | null} */
   viewer = null;
   tookToRun = 0; // milliseconds
   turn = 0; // grows with every change; an answer to an earlier turn is out of date
+  /** @type {AbortController | null} */
   running = null; // the AbortController of the request that is under way
+  /** @type {Record<string, number>} */
   timers = {};
+  parts = partsOfPage();
 
+  /** @param {Guide} guide @param {Backend} backend */
   constructor(guide, backend) {
     this.guide = guide;
     this.backend = backend;
-    this.parts = Object.fromEntries(
-      ["play", "network", "network-note", "more-networks", "sizes", "drawing", "drawing-hint", "play-message",
-        "play-lesson", "play-result", "viewer", "undo", "redo", "random", "clear", "run",
-        "share", "copy-link", "save-file", "shared"]
-        .map((id) => [id, document.getElementById(id)]),
-    );
     this.listing = new Listing(backend, this.parts.network, this.parts["more-networks"]);
-    const on = (id, event, action) =>
+    /** @param {keyof Parts} id @param {() => Promise<unknown>} action */
+    const on = (id, action, event = "click") =>
       this.parts[id].addEventListener(event, () => this.attempt(action()));
-    on("network", "change", () => this.goTo(this.parts.network.value));
-    on("random", "click", () => this.drawExample());
-    on("clear", "click", () => this.edit(() => this.sketch.clear()));
-    on("undo", "click", () => this.edit(() => this.sketch.undo()));
-    on("redo", "click", () => this.edit(() => this.sketch.redo()));
-    on("copy-link", "click", () => this.share(this.copyLink()));
-    on("save-file", "click", () => this.share(this.saveFile()));
+    on("network", () => this.goTo(this.parts.network.value), "change");
+    on("random", () => this.drawExample());
+    on("clear", () => this.edit((sketch) => sketch.clear()));
+    on("undo", () => this.edit((sketch) => sketch.undo()));
+    on("redo", () => this.edit((sketch) => sketch.redo()));
+    on("copy-link", () => this.share(this.copyLink()));
+    on("save-file", () => this.share(this.saveFile()));
     makeMenu(this.parts.share, () => (this.parts.shared.textContent = ""));
-    on("run", "click", () => this.run());
+    on("run", () => this.run());
     document.addEventListener("keydown", (event) => this.onKey(event));
-    const remembers = ({ target }) => target.closest('a[href^="#"]') && this.rememberNow();
+    const remembers = (/** @type {Event} */ { target }) =>
+      target instanceof Element && target.closest('a[href^="#"]') && this.rememberNow();
     document.addEventListener("click", remembers, { capture: true }); // before the link is followed
     this.tour = makeTour(this.parts.play, {
       open: (route) => this.tourTo(route),
@@ -68,12 +90,16 @@ class Play {
     });
   }
 
-  /** Where something goes wrong, say it on the page, above the picture, which is out of date. */
+  /**
+   * Where something goes wrong, say it on the page, above the picture, which is out of date.
+   * @param {Promise<unknown>} promise
+   */
   async attempt(promise) {
     const { turn } = this;
     try {
       await promise;
     } catch (error) {
+      if (!(error instanceof Error)) throw error;
       if (error.name === "AbortError" || turn !== this.turn) return;
       this.say(error.message);
       this.parts["play-lesson"].textContent = ""; // it was about the run before
@@ -81,33 +107,43 @@ class Play {
     }
   }
 
+  /** @param {string} text */
   say(text) {
     this.parts["play-message"].textContent = text;
   }
 
+  /** @param {boolean} stale */
   setStale(stale) {
     this.parts.viewer.classList.toggle("stale", stale);
     this.parts.viewer.setAttribute("aria-busy", String(stale));
   }
 
+  /** @param {KeyboardEvent} event */
   onKey(event) {
     const isUndo = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z";
     const isRedo = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "y";
-    const elsewhere = this.parts.play.hidden || event.target.closest("input:not([type=range])");
+    const isTyped = event.target instanceof Element && event.target.closest("input:not([type=range])");
+    const elsewhere = this.parts.play.hidden || isTyped;
     if (!(isUndo || isRedo) || elsewhere || !this.sketch) return;
     event.preventDefault();
     const forth = isRedo || event.shiftKey;
-    this.attempt(this.edit(() => (forth ? this.sketch.redo() : this.sketch.undo())));
+    this.attempt(this.edit((sketch) => (forth ? sketch.redo() : sketch.undo())));
   }
 
-  /** Follow the choice of a network, so that the browser's way back leads here. */
+  /**
+   * Follow the choice of a network, so that the browser's way back leads here.
+   * @param {string} id
+   */
   async goTo(id) {
     this.rememberNow();
     history.pushState(null, "", writeRoute({ view: "play", id }));
     await this.open({ id });
   }
 
-  /** Show what an address says, or else what was shown before; the lists may have grown. */
+  /**
+   * Show what an address says, or else what was shown before; the lists may have grown.
+   * @param {Partial<Route>} route
+   */
   async open(route) {
     const turn = (this.turn += 1);
     this.opening = true;
@@ -115,16 +151,19 @@ class Play {
     this.running?.abort();
     this.setStale(true);
     this.parts.shared.textContent = "";
-    await this.listing.update(route.id);
+    const { id = "" } = route;
+    await this.listing.update(id);
     if (turn !== this.turn) return;
-    const known = this.listing.ids;
-    const wanted = [route.id, this.shown, known[0]].find((id) => known.includes(id));
+    const { ids: known, networks } = this.listing;
+    const wanted = [id, this.shown].find((one) => known.includes(one)) ?? known[0];
     this.parts.network.value = wanted;
-    if (wanted.startsWith(SAVED)) await this.openSaved(wanted);
-    else await this.openNetwork(wanted, route);
-    if (route.id && route.id !== wanted) this.say(this.backend.missing(route.id));
+    const network = networks.find((one) => one.id === wanted);
+    if (network) await this.openNetwork(network, route);
+    else await this.openSaved(wanted);
+    if (id && id !== wanted) this.say(this.backend.missing(id));
   }
 
+  /** @param {string} id */
   async openSaved(id) {
     const { turn } = this;
     this.settleOn(id);
@@ -136,27 +175,30 @@ class Play {
     if (turn === this.turn) this.showTrace(trace);
   }
 
+  /** @param {string} id */
   settleOn(id) {
     this.shown = id;
     this.opening = false;
   }
 
-  /** A drawing stays as long as the next network understands it, unless the address has one. */
-  async openNetwork(id, route) {
-    const network = this.listing.networks.find((one) => one.id === id);
+  /**
+   * A drawing stays as long as the next network understands it, unless the address has one.
+   * @param {Network} network @param {Partial<Route>} route
+   */
+  async openNetwork(network, route) {
     const before = this.network;
     const { turn } = this;
     const drawn = problemFromTexts(route, network.problem);
-    const keeps = !drawn && before && this.sketch && isSameForm(before, network);
-    const problem = keeps ? null : (drawn ?? (await this.example(network, defaultsOf(network))));
+    const fitting = before && isSameForm(before, network) ? this.sketch : null;
+    const problem = drawn ?? (fitting ? null : await this.example(network, defaultsOf(network)));
     if (turn !== this.turn) return;
-    this.settleOn(id);
+    this.settleOn(network.id);
     this.network = network;
     const memory = largerMemory(network, route);
-    if (problem && before && isSameForm(before, network)) this.sketch.replace(problem, memory);
+    if (problem && fitting) fitting.replace(problem, memory);
     else if (problem) this.sketch = new Sketch(problem, network.problem, memory);
-    else this.sketch.memory = memory;
-    this.describe();
+    else if (fitting) fitting.memory = memory;
+    this.describe(network);
     this.redraw();
     await this.run(viewIn(route));
     if (turn !== this.turn) return;
@@ -164,49 +206,67 @@ class Play {
     this.say(complaintAbout(route, network.problem));
   }
 
+  /** @param {Route} route */
   tourTo(route) {
     this.rememberNow();
     history.pushState(null, "", writeRoute(route));
     this.attempt(this.open(route));
   }
 
-  describe() {
-    const { task, model } = this.network;
+  /** @param {Network} network */
+  describe(network) {
+    const { task, model } = network;
     this.parts.play.classList.remove("only-viewing");
-    this.parts["network-note"].textContent = describeNetwork(this.network, this.guide.models[model]);
+    this.parts["network-note"].textContent = describeNetwork(network, this.guide.models[model]);
     this.parts["drawing-hint"].textContent = this.guide.tasks[task]?.hint ?? "";
-    this.listSizes();
+    this.listSizes(network);
   }
 
-  listSizes() {
-    const { problem: form, memory_locations: locations, limits } = this.network;
+  /** @param {Network} network */
+  listSizes({ problem: form, memory_locations: locations, limits }) {
     this.sizes = Object.entries(form.sizes).map(([axis, range]) =>
-      makeSize(axis, range, () => sizeOf(this.sketch.problem, axis),
-        (size) => this.attempt(this.edit(() => this.sketch.resize(axis, size)))));
+      makeSize(axis, range, () => sizeOf(this.played.sketch.problem, axis),
+        (size) => this.attempt(this.edit((sketch) => sketch.resize(axis, size)))));
     if (locations) {
-      const range = { min: locations, max: limits.max_locations, trained: [locations, locations] };
+      const max = limits.max_locations ?? locations;
+      /** @type {Parameters<typeof makeSize>[1]} */
+      const range = { min: locations, max, trained: [locations, locations] };
       this.sizes.push(makeSize("memory", range, () => this.memory, (size) => this.setMemory(size)));
     }
     this.parts.sizes.replaceChildren(...this.sizes.map((size) => size.element));
   }
 
+  /** The network and the drawing for it. */
+  get played() {
+    const { network, sketch } = this;
+    if (network && sketch) return { network, sketch };
+    throw new Error("Choose a network that takes a drawing.");
+  }
+
   /** Locations, null without any. What undo brings back may have been for a smaller network. */
   get memory() {
-    return this.network && memoryOf(this.network, this.sketch);
+    return this.network && memoryOf(this.network, this.sketch ?? {});
   }
 
+  /** @param {number} memory */
   setMemory(memory) {
-    const change = () => (this.sketch.memory = largerMemory(this.network, { memory }));
-    this.attempt(this.edit(change));
+    this.attempt(this.edit((sketch, network) => {
+      sketch.memory = largerMemory(network, { memory });
+    }));
   }
 
-  /** Change something of the problem, and run the network again. */
+  /**
+   * Change something of the problem, and run the network again.
+   * @param {(sketch: Sketch, network: Network) => void} change
+   */
   async edit(change) {
-    change();
+    const { sketch, network } = this.played;
+    change(sketch, network);
     this.redraw();
     await this.runSoon();
   }
 
+  /** @param {Network} network @param {Sizes} sizes */
   example(network, sizes) {
     const seed = Math.floor(Math.random() * 2 ** 31);
     return this.backend.example(network.id, sizes, seed);
@@ -215,26 +275,26 @@ class Play {
   /** A random problem as large as the one that is drawn. */
   async drawExample() {
     const turn = (this.turn += 1);
-    const axes = Object.keys(this.network.problem.sizes);
-    const sizes = axes.map((axis) => [axis, sizeOf(this.sketch.problem, axis)]);
-    const problem = await this.example(this.network, Object.fromEntries(sizes));
+    const { network, sketch } = this.played;
+    const axes = Object.keys(network.problem.sizes);
+    const sizes = axes.map((axis) => [axis, sizeOf(sketch.problem, axis)]);
+    const problem = await this.example(network, Object.fromEntries(sizes));
     if (turn !== this.turn) return; // something newer was drawn or chosen in the meantime
-    this.sketch.replace(problem);
+    sketch.replace(problem);
     this.redraw();
     await this.run();
   }
 
   redraw() {
     for (const size of this.sizes) size.show();
-    const { x, y } = document.activeElement?.closest("#drawing .cell")?.dataset ?? {};
-    mountDrawing(this.parts.drawing, this.sketch.problem, () => this.attempt(this.runSoon()));
-    this.parts.drawing.querySelector(`.cell[data-x="${x}"][data-y="${y}"]`)?.focus();
+    const { problem } = this.played.sketch;
+    mountDrawing(this.parts.drawing, problem, () => this.attempt(this.runSoon()));
     this.showHistory();
   }
 
   showHistory() {
-    this.parts.undo.disabled = !this.sketch.canUndo;
-    this.parts.redo.disabled = !this.sketch.canRedo;
+    this.parts.undo.disabled = !this.sketch?.canUndo;
+    this.parts.redo.disabled = !this.sketch?.canRedo;
   }
 
   /** Run the network after the last of several edits; only on request where that is slow. */
@@ -246,12 +306,13 @@ class Play {
     await new Promise((resolve) => {
       this.timers.run = setTimeout(resolve, WAIT_AFTER_EDIT);
     });
-    this.sketch.settle();
+    this.sketch?.settle();
     this.remember();
     if (this.tookToRun > FAST_ENOUGH) this.say("The problem has changed; press Run.");
     else await this.run();
   }
 
+  /** @param {Partial<View> | null} [view] */
   async run(view = null) {
     clearTimeout(this.timers.run);
     this.running?.abort();
@@ -266,12 +327,17 @@ class Play {
     if (turn !== this.turn) this.setStale(true);
   }
 
+  /** @returns {TraceRequest} */
   get request() {
-    const { network: { id }, sketch: { problem } } = this;
-    return { network: id, problem, memory_locations: largerMemory(this.network, this.sketch) };
+    const { network, sketch } = this.played;
+    const { problem } = sketch;
+    return { network: network.id, problem, memory_locations: largerMemory(network, sketch) };
   }
 
-  /** The new trace takes the place of the old one, at the same step, head and locations. */
+  /**
+   * The new trace takes the place of the old one, at the same step, head and locations.
+   * @param {TraceDocument} trace @param {Partial<View> | null} [view]
+   */
   showTrace(trace, view = null) {
     const place = this.parts.viewer;
     // A head that an address names is one of this network's.
@@ -285,20 +351,24 @@ class Play {
     this.setStale(false);
     this.say("");
     this.teach(trace);
-    const [title, verdict] = [".summary h2", ".verdict"].map((part) => place.querySelector(part));
-    this.parts["play-result"].textContent = `${title.textContent}: ${verdict.textContent}`;
+    const textOf = (/** @type {string} */ part) => place.querySelector(part)?.textContent;
+    this.parts["play-result"].textContent = `${textOf(".summary h2")}: ${textOf(".verdict")}`;
     this.remember();
   }
 
-  /** Say why it slipped, if that is known, and offer what would help. */
+  /**
+   * Say why it slipped, if that is known, and offer what would help.
+   * @param {TraceDocument} trace
+   */
   teach({ steps, wrong_bits: wrongBits, optimal: guesses }) {
     const { network, memory, sketch } = this;
-    const lesson = sketch &&
+    const lesson = network && sketch &&
       lessonOf({ problem: sketch.problem, steps, network, memory, wrongBits, guesses });
     this.parts["play-lesson"].textContent = lesson?.text ?? "";
-    if (!lesson?.locations) return;
-    const button = make("button", { type: "button" }, `Use ${lesson.locations} locations`);
-    button.addEventListener("click", () => this.setMemory(lesson.locations));
+    const { locations } = lesson ?? {};
+    if (!locations) return;
+    const button = make("button", { type: "button" }, `Use ${locations} locations`);
+    button.addEventListener("click", () => this.setMemory(locations));
     this.parts["play-lesson"].append(" ", button);
   }
 
@@ -319,12 +389,15 @@ class Play {
 
   get moment() {
     const drawn = this.sketch ? problemToTexts(this.sketch.problem) : {};
-    const memory = this.network && largerMemory(this.network, this.sketch);
+    const memory = this.network && largerMemory(this.network, this.sketch ?? {});
     const { step = 0, head = 0 } = this.viewer?.view ?? {};
     return { ...drawn, memory, step: step + 1, head, tour: this.tour.number };
   }
 
-  /** Say below the button how it went: the picture is as good as before. */
+  /**
+   * Say below the button how it went: the picture is as good as before.
+   * @param {Promise<string>} outcome
+   */
   async share(outcome) {
     this.parts.shared.textContent = await outcome.catch((error) => error.message);
   }
@@ -332,19 +405,14 @@ class Play {
   /** The address of this moment, for somebody else. */
   async copyLink() {
     this.rememberNow();
-    const { href } = location;
-    try {
-      await navigator.clipboard.writeText(href); // there is none where the page is not secure
-    } catch (error) {
-      throw new Error(`The browser does not let the page copy; the link is ${href}`,
-        { cause: error });
-    }
+    await copyLink(location.href);
     return "The link is copied.";
   }
 
   async saveFile() {
-    const { step, head } = this.viewer.view;
-    download(await this.backend.file(this.request, { step, head }), `ntm-${this.network.task}.html`);
+    const { step = 0, head = 0 } = this.viewer?.view ?? {};
+    const page = await this.backend.file(this.request, { step, head });
+    download(page, `ntm-${this.played.network.task}.html`);
     return "The file opens where you are now.";
   }
 }

@@ -1,12 +1,24 @@
 /** Problems as the server takes them, changed the way a person wants them changed. */
 
+/** @import { Network, Problem, Route } from "./types.d.ts" */
+/** @import { ProblemForm } from "./python.d.ts" */
+/**
+ * @typedef {{ [Name in keyof Problem]-?: {
+ *   write: (part: NonNullable<Problem[Name]>) => string,
+ *   read: (text: string, form: ProblemForm) => NonNullable<Problem[Name]> | null } }} Texts
+ */
+
+/** @param {Problem} problem @param {string} axis */
 export function sizeOf(problem, axis) {
-  if (axis === "repeats") return problem.repeats;
-  if (axis === "items") return problem.items.length;
-  return (problem.vectors ?? problem.bits).length;
+  const { repeats = 0, items = [], vectors, bits = [] } = problem;
+  if (axis === "repeats") return repeats;
+  return (axis === "items" ? items : (vectors ?? bits)).length;
 }
 
-/** Whether what was drawn for one network can be shown to another. */
+/**
+ * Whether what was drawn for one network can be shown to another.
+ * @param {Network} network @param {Network} other
+ */
 export function isSameForm(network, other) {
   const { bits, item_length: itemLength } = network.problem;
   return network.task === other.task && bits === other.problem.bits &&
@@ -18,46 +30,59 @@ export function isSameForm(network, other) {
  * shorter problem leaves out comes back when it is made longer again.
  */
 export class Sketch {
+  /** @type {Map<string, unknown[]>} */
   #left = new Map(); // what was cut off, by the list it was cut from
+  /** @type {string[]} */
   #past = [];
+  /** @type {string[]} */
   #future = [];
+  /** @type {string | undefined} */
   #last;
 
   /**
    * `form` says how many bits a vector has; see the server's listing of networks. `memory` is how
    * many locations the network is to have for it, null for as many as in training.
+   * @param {Problem} problem @param {ProblemForm} form @param {number | null} [memory]
    */
   constructor(problem, form, memory = null) {
     this.form = form;
+    this.problem = problem;
+    this.memory = memory;
     this.replace(problem, memory);
     this.#past = [];
   }
 
-  /** Make the problem longer or shorter; what nobody ever drew is random. */
+  /**
+   * Make the problem longer or shorter; what nobody ever drew is random.
+   * @param {string} axis @param {number} size
+   */
   resize(axis, size) {
     const { problem, form: { bits, item_length: itemLength, context } } = this;
     if (axis === "repeats") problem.repeats = size;
     else if (axis === "items") {
-      this.#fit("items", size, () => Array.from({ length: itemLength }, () => randomBits(bits)));
-      problem.query = Math.min(problem.query, size - 2);
-    } else if (problem.bits) this.#fit("bits", size, (list) => likelyBit(list, context));
-    else {
-      this.#fit("vectors", size, () => randomBits(bits));
-      const anyPriority = () => hundredth(Math.random() * 2 - 1);
-      if (problem.priorities) this.#fit("priorities", size, anyPriority);
+      const anyItem = () => Array.from({ length: itemLength }, () => randomBits(bits));
+      this.#fit("items", problem.items, size, anyItem);
+      problem.query = Math.min(problem.query ?? 0, size - 2);
+    } else {
+      this.#fit("bits", problem.bits, size, (list) => likelyBit(list, context));
+      this.#fit("vectors", problem.vectors, size, () => randomBits(bits));
+      this.#fit("priorities", problem.priorities, size, () => hundredth(Math.random() * 2 - 1));
     }
   }
 
   /** Set all bits to zero. */
   clear() {
     this.settle();
-    const { items, vectors, bits } = this.problem;
+    const { items, vectors, bits = [] } = this.problem;
     for (const list of items?.flat() ?? vectors ?? [bits]) list.fill(0);
     this.#left.clear();
     this.settle();
   }
 
-  /** Put another problem in its place. */
+  /**
+   * Put another problem in its place.
+   * @param {Problem} problem @param {number | null} [memory]
+   */
   replace(problem, memory = this.memory) {
     this.settle();
     this.problem = problem;
@@ -71,7 +96,7 @@ export class Sketch {
   /** A step of editing has come to its end: this is what undo comes back to. */
   settle() {
     const now = this.#now;
-    if (now === this.#last || !this.problem) return;
+    if (now === this.#last) return;
     if (this.#last) this.#past.push(this.#last);
     this.#last = now;
     this.#future = [];
@@ -99,26 +124,34 @@ export class Sketch {
     this.#travel(this.#future, this.#past);
   }
 
+  /** @param {string[]} from @param {string[]} to */
   #travel(from, to) {
-    if (from.length === 0) return;
-    to.push(this.#last);
-    this.#last = from.pop();
-    [this.problem, this.memory] = JSON.parse(this.#last);
+    const next = from.pop();
+    if (next === undefined) return;
+    to.push(this.#last ?? this.#now);
+    this.#last = next;
+    [this.problem, this.memory] = JSON.parse(next);
     this.#left.clear();
   }
 
-  #fit(name, size, makeOne) {
-    const list = this.problem[name];
-    const left = this.#left.get(name) ?? [];
+  /**
+   * @template Part
+   * @param {string} name @param {Part[] | undefined} list @param {number} size @param {(list: Part[]) => Part} makeOne
+   */
+  #fit(name, list, size, makeOne) {
+    if (!list) return;
+    const left = /** @type {Part[]} */ (this.#left.get(name) ?? []);
     this.#left.set(name, left);
-    while (list.length > size) left.unshift(list.pop());
-    while (list.length < size) list.push(left.length ? left.shift() : makeOne(list));
+    left.unshift(...list.splice(size));
+    list.push(...left.splice(0, size - list.length));
+    while (list.length < size) list.push(makeOne(list));
   }
 }
 
 /**
  * A bit as the source of the bits before would go on: each context has a chance of its own, whose
  * prior is the arcsine law, so a one follows with the chance (ones + 1/2) / (all + 1).
+ * @param {number[]} bits @param {number} context
  */
 function likelyBit(bits, context) {
   const key = bits.slice(bits.length - context).join("");
@@ -131,10 +164,12 @@ function likelyBit(bits, context) {
   return Number(Math.random() < (ones + 0.5) / (all + 1));
 }
 
+/** @param {number} value */
 function hundredth(value) {
   return Math.round(value * 100) / 100;
 }
 
+/** @param {number} count */
 function randomBits(count) {
   return Array.from({ length: count }, () => Math.round(Math.random()));
 }
@@ -142,13 +177,14 @@ function randomBits(count) {
 /**
  * The parts of a problem as texts for an address, and back: bits as hexadecimal digits, priorities
  * as hundredths. What makes no sense is read as null.
+ * @type {Texts}
  */
 const TEXTS = {
   vectors: { write: vectorsToText, read: (text, { bits }) => vectorsFromText(text, bits) },
   repeats: { write: String, read: wholeFromText },
   items: {
     write: (items) => items.map(vectorsToText).join("-"),
-    read: (text, { bits }) => text.split("-").map((item) => vectorsFromText(item, bits)),
+    read: (text, { bits }) => whole(text.split("-").map((item) => vectorsFromText(item, bits))),
   },
   query: { write: String, read: wholeFromText },
   bits: {
@@ -160,33 +196,58 @@ const TEXTS = {
   },
   priorities: {
     write: (priorities) => priorities.map((priority) => Math.round(priority * 100)).join("."),
-    read: (text) => text.split(".").map((part) => (/^-?\d{1,3}$/.test(part) ? part / 100 : NaN)),
+    read: (text) => text.split(".").map((part) => (/^-?\d{1,3}$/.test(part) ? Number(part) / 100 : NaN)),
   },
 };
 
+/**
+ * @param {Problem} problem
+ * @returns {Record<string, string>}
+ */
 export function problemToTexts(problem) {
-  const texts = Object.entries(problem).map(([name, part]) => [name, TEXTS[name].write(part)]);
-  return Object.fromEntries(texts);
+  const parts = /** @type {(keyof Problem)[]} */ (Object.keys(problem));
+  return Object.fromEntries(parts.map((name) => [name, textOf(problem, name)]));
 }
 
-/** The problem that such texts mean, or null where they mean none of this form. */
+/**
+ * @template {keyof Problem} Name
+ * @param {Problem} problem @param {Name} name
+ */
+function textOf(problem, name) {
+  const part = problem[name];
+  const { write } = /** @type {{ write: (part: unknown) => string }} */ (TEXTS[name]);
+  return part === undefined ? "" : write(part);
+}
+
+/**
+ * The problem that such texts mean, or null where they mean none of this form.
+ * @param {Partial<Route>} texts @param {ProblemForm} form
+ * @returns {Problem | null}
+ */
 export function problemFromTexts(texts, form) {
-  if (form.fields.some((name) => !texts[name])) return null;
-  const parts = form.fields.map((name) => [name, TEXTS[name].read(texts[name], form)]);
-  const problem = Object.fromEntries(parts);
+  /** @type {Record<string, unknown>} */
+  const problem = {};
+  for (const name of /** @type {(keyof Problem)[]} */ (form.fields)) {
+    const text = texts[name];
+    problem[name] = text ? TEXTS[name].read(text, form) : null;
+    if (problem[name] === null) return null;
+  }
   return isOfForm(problem, form) ? problem : null;
 }
 
-/** What to say of texts that are there and mean no problem of this form; nothing of others. */
+/**
+ * What to say of texts that are there and mean no problem of this form; nothing of others.
+ * @param {Partial<Route>} texts @param {ProblemForm} form
+ */
 export function complaintAbout(texts, form) {
   const some = form.fields.some((name) => texts[name]);
   if (!some || problemFromTexts(texts, form)) return "";
   return "The drawing in this address is not one that this network takes; another is shown.";
 }
 
+/** @param {Problem} problem @param {ProblemForm} form */
 function isOfForm(problem, { item_length: itemLength, sizes }) {
-  const { items = [], vectors, bits, priorities = [], query = 0 } = problem;
-  if ([...items, vectors, bits].includes(null)) return false;
+  const { items = [], vectors = [], priorities = [], query = 0 } = problem;
   if (items.some((item) => item.length !== itemLength)) return false;
   if (!(query <= Math.max(0, items.length - 2))) return false;
   if (problem.priorities && priorities.length !== vectors.length) return false;
@@ -197,20 +258,36 @@ function isOfForm(problem, { item_length: itemLength, sizes }) {
   });
 }
 
+/** @param {string} text */
 function wholeFromText(text) {
   return /^\d{1,6}$/.test(text) ? Number(text) : NaN;
 }
 
+/** @param {number[][]} vectors */
 function vectorsToText(vectors) {
   return vectors.map(toHex).join(".");
 }
 
-/** Vectors of so many bits, or null. */
+/**
+ * Vectors of so many bits, or null.
+ * @param {string} text @param {number} bits
+ * @returns {number[][] | null}
+ */
 function vectorsFromText(text, bits) {
-  const vectors = text.split(".").map((part) => fromHex(part, bits));
-  return vectors.includes(null) ? null : vectors;
+  return whole(text.split(".").map((part) => fromHex(part, bits)));
 }
 
+/**
+ * A list, or null where a part of it is.
+ * @template Part
+ * @param {(Part | null)[]} parts
+ */
+function whole(parts) {
+  const there = parts.filter((part) => part !== null);
+  return there.length === parts.length ? there : null;
+}
+
+/** @param {number[]} bits */
 function toHex(bits) {
   const digits = [];
   for (let at = 0; at < bits.length; at += 4) {
@@ -220,7 +297,10 @@ function toHex(bits) {
   return digits.join("");
 }
 
-/** So many bits, or null where the digits are not just enough for them. */
+/**
+ * So many bits, or null where the digits are not just enough for them.
+ * @param {string} text @param {number} count
+ */
 function fromHex(text, count) {
   if (!/^[0-9a-f]+$/.test(text) || text.length !== Math.ceil(count / 4)) return null;
   const bits = [...text].flatMap((digit) => {

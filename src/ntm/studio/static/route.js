@@ -7,10 +7,17 @@
  * Whatever somebody types there is read as far as it makes sense.
  */
 
+/** @import { Route, View } from "./types.d.ts" */
+/** @typedef {{ view: string, id: string, [name: string]: string | number | null | undefined }} RouteValues */
+
 const VIEWS = ["play", "training"];
 const LONGEST = 8000;
 
-/** { view, id, ...rest }: rest are the other values, as texts. The first view is the usual one. */
+/**
+ * { view, id, ...rest }: rest are the other values, as texts. The first view is the usual one.
+ * @param {string} hash @param {string[]} [views]
+ * @returns {Route}
+ */
 export function readRoute(hash, views = VIEWS) {
   const [path, query = ""] = splitOnce(hash.replace(/^#/, ""), "?");
   const [view, id = ""] = splitOnce(decoded(path), "/");
@@ -18,25 +25,33 @@ export function readRoute(hash, views = VIEWS) {
   return views.includes(view) ? { ...rest, view, id } : { view: views[0], id: "" };
 }
 
-/** The other way round; values that are null are left out, and all of them if they are too long. */
+/**
+ * The other way round; values that are null are left out, and all of them if they are too long.
+ * @param {RouteValues} route
+ */
 export function writeRoute({ view, id, ...rest }) {
   const path = `#${view}${id ? `/${encodeURIComponent(id).replaceAll("%3A", ":")}` : ""}`;
   const known = Object.entries(rest).filter(([, value]) => value !== null && value !== undefined);
-  const query = known.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&");
+  const query = known.map(([key, value]) => `${key}=${encodeURIComponent(value ?? "")}`).join("&");
   return query && query.length <= LONGEST ? `${path}?${query}` : path;
 }
 
-/** A whole number of at least `least` in an address, or null. */
+/**
+ * A whole number of at least `least` in an address, or null.
+ * @param {string | number | null | undefined} text @param {number} least
+ */
 export function wholeNumber(text, least) {
-  const number = /^\d{1,9}$/.test(text ?? "") ? Number(text) : null;
+  const number = /^\d{1,9}$/.test(String(text ?? "")) ? Number(text) : null;
   return number !== null && number >= least ? number : null;
 }
 
+/** @param {string} text @param {string} mark */
 function splitOnce(text, mark) {
   const at = text.indexOf(mark);
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + mark.length)];
 }
 
+/** @param {string} text */
 function decoded(text) {
   try {
     return decodeURIComponent(text);
@@ -45,10 +60,15 @@ function decoded(text) {
   }
 }
 
-/** Where an address has the viewer be, as far as it says. */
+/**
+ * Where an address has the viewer be, as far as it says.
+ * @param {Partial<Route>} route
+ */
 export function viewIn({ step, head }) {
+  const [count, number] = [wholeNumber(step, 1), wholeNumber(head, 0)];
+  /** @type {Partial<View>} */
   const view = {};
-  if (wholeNumber(step, 1)) view.step = wholeNumber(step, 1) - 1;
-  if (wholeNumber(head, 0) !== null) view.head = wholeNumber(head, 0);
+  if (count !== null) view.step = count - 1;
+  if (number !== null) view.head = number;
   return view;
 }

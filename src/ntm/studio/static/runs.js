@@ -5,11 +5,23 @@ import { makeSwatch } from "./chart.js";
 import { make } from "./dom.js";
 import { durationInWords, secondsLeft } from "./runlist.js";
 
+/** @import { RunListed } from "./python.d.ts" */
+/** @import { RunColumn, RunOrder } from "./runlist.js" */
+/** @import { Colours } from "./types.d.ts" */
+/**
+ * @typedef {{ show: (shown: boolean) => void, pointAt: (pointed: boolean) => void,
+ *   stop: () => void, resume: () => void, remove: () => void }} RunActions
+ */
+
+/** @type {[RunColumn, string][]} */
 const COLUMNS = [
   ["name", "Run"], ["state", "State"], ["sequences", "Sequences"], ["bits", "Bits"],
 ];
 
-/** `order` is { column, descending }; `onSort(column)` and `onShowAll(shown)` are the owner's. */
+/**
+ * `order` is { column, descending }; `onSort(column)` and `onShowAll(shown)` are the owner's.
+ * @param {RunOrder} order @param {(column: RunColumn) => void} onSort @param {(shown: boolean) => void} onShowAll
+ */
 export function makeRunTable(order, onSort, onShowAll) {
   const all = make("input", { type: "checkbox", checked: true, "aria-label": "Show all of these" });
   all.addEventListener("change", () => onShowAll(all.checked));
@@ -36,18 +48,27 @@ export function makeRunTable(order, onSort, onShowAll) {
 /**
  * `colours` are those of the run's model; `actions` are show(shown), pointAt(pointed), stop(),
  * resume() and remove().
+ * @param {RunListed} run @param {Colours | undefined} colours @param {number} marker @param {RunActions} actions
  */
 export function makeRunRow(run, colours, marker, actions) {
   const row = buildRow(run.name, makeSwatch(colours, marker));
   row.box.addEventListener("change", () => actions.show(row.box.checked));
-  for (const name of ["stop", "resume", "remove"]) row[name].addEventListener("click", actions[name]);
-  for (const [event, pointed] of [
-    ["pointerenter", true], ["focusin", true], ["pointerleave", false], ["focusout", false],
-  ]) row.element.addEventListener(event, () => actions.pointAt(pointed));
+  row.stop.addEventListener("click", actions.stop);
+  row.resume.addEventListener("click", actions.resume);
+  row.remove.addEventListener("click", actions.remove);
+  for (const event of ["pointerenter", "focusin"]) {
+    row.element.addEventListener(event, () => actions.pointAt(true));
+  }
+  for (const event of ["pointerleave", "focusout"]) {
+    row.element.addEventListener(event, () => actions.pointAt(false));
+  }
   const elements = [row.element, row.below];
-  return { elements, marker, update: (now, shown) => updateRow(row, now, shown) };
+  /** @param {RunListed} now @param {boolean} shown */
+  const update = (now, shown) => updateRow(row, now, shown);
+  return { elements, marker, update };
 }
 
+/** @param {string} name @param {Element} swatch */
 function buildRow(name, swatch) {
   const box = make("input", { type: "checkbox", "aria-label": `Show ${name}` });
   const link = make("a", { href: `#play/run:${name}` }, name);
@@ -69,10 +90,11 @@ function buildRow(name, swatch) {
   return { element, below, box, reason, state, progress, left, seen, cost, stop, resume, remove };
 }
 
+/** @param {ReturnType<typeof buildRow>} row @param {RunListed} run @param {boolean} shown */
 function updateRow(row, run, shown) {
   const going = run.state === "running";
   const seconds = secondsLeft(run);
-  const speed = seconds === null ? "" : `${formatNumber(run.speed)}/s`;
+  const speed = run.speed === null ? "" : `${formatNumber(run.speed)}/s`;
   row.element.dataset.state = run.state;
   row.box.checked = shown;
   put(row.state, run.state);
@@ -92,7 +114,10 @@ function updateRow(row, run, shown) {
   row.remove.hidden = going;
 }
 
-/** Texts are set only where they differ: a page of 600 rows is looked over every second. */
+/**
+ * Texts are set only where they differ: a page of 600 rows is looked over every second.
+ * @param {Element} element @param {string} text
+ */
 function put(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }

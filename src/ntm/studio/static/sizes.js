@@ -2,13 +2,20 @@
 
 import { make } from "./dom.js";
 
+/** @import { SizeRange } from "./python.d.ts" */
+
+/** @type {Record<string, string>} */
 const NAMES = { length: "Length", repeats: "Repeats", items: "Items", memory: "Memory locations" };
 /** The slider ends at so many times the trained size; the number goes on to the limit. */
 const STRETCH = 8;
 
 let sizesMade = 0;
 
-/** `range` is { min, max, trained: [least, most] }; `get` and `set` are the size's owner's. */
+/**
+ * `range` is { min, max, trained: [least, most] }; `get` and `set` are the size's owner's.
+ * @param {string} axis @param {Pick<SizeRange, "min" | "max" | "trained">} range
+ * @param {() => number | null} get @param {(size: number) => void} set
+ */
 export function makeSize(axis, { min, max, trained }, get, set) {
   const most = trained[1];
   const hint = make("span", { class: "note", id: `size-${(sizesMade += 1)}` });
@@ -22,12 +29,13 @@ export function makeSize(axis, { min, max, trained }, get, set) {
   const words = make("div", {}, make("label", { for: id }, NAMES[axis]), hint);
 
   function show() {
-    slider.value = get();
+    const size = get() ?? min;
+    slider.value = String(size);
     // What somebody is typing is theirs until they leave.
-    if (document.activeElement !== number) number.value = get();
-    hint.classList.toggle("beyond", get() > most);
+    if (document.activeElement !== number) number.value = String(size);
+    hint.classList.toggle("beyond", size > most);
     hint.classList.remove("bad");
-    hint.textContent = comparison(get(), trained);
+    hint.textContent = comparison(size, trained);
   }
   for (const input of [number, slider]) {
     input.addEventListener("input", () => {
@@ -36,7 +44,7 @@ export function makeSize(axis, { min, max, trained }, get, set) {
       hint.textContent = `Give a whole number from ${min} to ${max}.`;
     });
     input.addEventListener("blur", () => {
-      number.value = get();
+      number.value = String(get() ?? min);
       show();
     });
   }
@@ -44,6 +52,7 @@ export function makeSize(axis, { min, max, trained }, get, set) {
   return { element: make("div", { class: "size" }, words, inputs), show };
 }
 
+/** @param {number} size @param {[number, number]} trained */
 function comparison(size, [least, most]) {
   if (size > most) return `${Number((size / most).toPrecision(2))} times as many as in training`;
   return `${most}${least < most ? " at most" : ""} in training`;

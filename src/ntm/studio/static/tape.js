@@ -3,10 +3,19 @@
 import { formatNumber, greatestMagnitude, partAt, peakOf } from "./arrays.js";
 import { colourScale, headColour } from "./colours.js";
 import { make, pixelRatio } from "./dom.js";
-import { makeSymbol } from "./equations.js";
+import { isSymbol, makeSymbol } from "./equations.js";
+import { KINDS, headsOf } from "./heads.js";
 import { drawBars, drawMap, fittingCell, makeLegendOf } from "./heatmap.js";
 import { tellValues } from "./tip.js";
 import { locationsOf } from "./trace.js";
+
+/** @import { Head, HeadKind, Part, Stage, Stretch, Trace, Values } from "./types.d.ts" */
+/** @typedef {Trace & { memory: Values }} TapedTrace */
+/** @typedef {ReturnType<typeof makeStrip>} Strip */
+/**
+ * @typedef {{ name: string, ramp: "bits" | "write" | "signed", array: () => Values,
+ *   blank?: (step: number) => boolean }} Vector
+ */
 
 const LARGEST_LOCATION = 44;
 const TAPE_HEIGHT = 140;
@@ -14,10 +23,16 @@ const HEAD_BARS_HEIGHT = 40;
 const VECTOR_WIDTH = 14;
 const BITS_WIDTH = 20;
 const TICK_DISTANCE = 26;
+/** Where there is no such head. */
+const NONE = { shape: [0, 0], values: new Float32Array() };
 
+/**
+ * @param {TapedTrace} trace @param {Stage} stage
+ * @returns {Part & { legend: HTMLElement }}
+ */
 export function makeTape(trace, stage) {
   const strip = makeStrip(trace, stage);
-  const sides = ["write", "read"].map((kind) => makeSide(kind, trace, stage, strip));
+  const sides = KINDS.map((kind) => makeSide(kind, trace, stage, strip));
   const vectors = makeVectors(trace, stage, strip);
   const ticks = make("div", { class: "ticks", "aria-hidden": "true" });
   const legend = make("span", { class: "tape-legend" });
@@ -38,6 +53,7 @@ export function makeTape(trace, stage) {
     ticks.replaceChildren(...tickLabels(strip, stage.stretch().count));
     legend.replaceChildren("Memory", strip.legend());
   }
+  /** @param {number} step */
   function show(step) {
     strip.show(step);
     vectors.show(step);
@@ -46,15 +62,18 @@ export function makeTape(trace, stage) {
   return { element, legend, layout, show };
 }
 
-/** The tape itself: a column per location, a row per component. */
+/**
+ * The tape itself: a column per location, a row per component.
+ * @param {TapedTrace} trace @param {Stage} stage
+ */
 function makeStrip(trace, stage) {
   const [, locations, width] = trace.memory.shape;
   const canvas = make("canvas", { tabindex: "0", role: "img" });
   const element = make("div", { class: "strip" }, canvas);
   const cell = { width: 1, height: 1 };
-  const location = (column) => (stage.stretch().start + column) % locations;
+  const location = (/** @type {number} */ column) => (stage.stretch().start + column) % locations;
   let most = 1;
-  let scale;
+  let scale = colourScale("signed", -most, most);
 
   function layout() {
     cell.width = fittingCell(element.clientWidth, stage.stretch().count, LARGEST_LOCATION);
@@ -62,8 +81,10 @@ function makeStrip(trace, stage) {
     most = stage.greatest(trace.memory.values);
     scale = colourScale("signed", -most, most);
   }
+  /** @param {number} step */
   function show(step) {
     const memory = partAt(trace.memory, step);
+    /** @param {number} row @param {number} column */
     const colourAt = (row, column) => scale.colourOf(memory[location(column) * width + row]);
     drawMap(canvas, width, stage.stretch().count, colourAt, cell);
     canvas.setAttribute("aria-label", `Memory after step ${step + 1}: ${locations} locations of ` +
@@ -82,9 +103,12 @@ function makeStrip(trace, stage) {
   return { element, layout, show, legend, cell, location, rows: width };
 }
 
-/** The heads of one kind: where each stands, and the weighting of the chosen one as bars. */
+/**
+ * The heads of one kind: where each stands, and the weighting of the chosen one as bars.
+ * @param {HeadKind} kind @param {Trace} trace @param {Stage} stage @param {Strip} strip
+ */
 function makeSide(kind, trace, stage, strip) {
-  const heads = trace.heads.filter((head) => head.kind === kind);
+  const heads = headsOf(trace, kind);
   const canvas = make("canvas", { "aria-hidden": "true" });
   const track = make("div", { class: "track" });
   const markers = heads.map((head) => makeMarker(head, trace));
@@ -92,7 +116,7 @@ function makeSide(kind, trace, stage, strip) {
   const parts = kind === "write" ? [track, canvas] : [canvas, track];
   const element = make("div", { class: `side ${kind}` }, ...parts);
   let most = 1;
-  const scaled = (weighting) =>
+  const scaled = (/** @type {Float32Array} */ weighting) =>
     Float32Array.from({ length: stage.stretch().count }, (_, column) =>
       weighting[strip.location(column)] / most);
 
@@ -101,6 +125,7 @@ function makeSide(kind, trace, stage, strip) {
     cellSize: () => ({ width: strip.cell.width / pixelRatio(), height: HEAD_BARS_HEIGHT }),
     describe: (_, column) => {
       const head = stage.headOf(kind);
+      if (!head) return "";
       const weight = partAt(head.weightings, stage.step())[strip.location(column)];
       return `${head.name} weighting, location ${strip.location(column)}, ` +
         `step ${stage.step() + 1}: ${formatNumber(weight)}`;
@@ -110,6 +135,7 @@ function makeSide(kind, trace, stage, strip) {
     most = Math.max(...heads.map((head) => stage.greatest(head.weightings.values)));
     for (const marker of markers) marker.choose(marker.head === stage.headOf(kind));
   }
+  /** @param {number} step */
   function show(step) {
     const chosen = stage.headOf(kind);
     if (!chosen) return;
@@ -127,20 +153,27 @@ function makeSide(kind, trace, stage, strip) {
   return { element, layout, show };
 }
 
+/** @param {Head[]} heads @param {number} step */
 function greatestWeights(heads, step) {
   const weightings = heads.map((head) => partAt(head.weightings, step));
   return weightings[0].map((_, i) => Math.max(...weightings.map((weighting) => weighting[i])));
 }
 
-/** A head above or below the tape. Its arrow points at the peak of its weighting. */
+/**
+ * A head above or below the tape. Its arrow points at the peak of its weighting.
+ * @param {Head} head @param {Trace} trace
+ */
 function makeMarker(head, trace) {
   const label = make("span", { class: "label" });
   const arrow = make("span", { class: "arrow" });
   const element = make("div", { class: `marker ${head.kind}` }, label, arrow);
   const total = locationsOf(trace);
+  /** @type {Map<number, number>} */
   const widths = new Map();
+  /** @type {number | null} */
   let last = null;
 
+  /** @param {number} step @param {Stretch} stretch @param {Strip} strip */
   function show(step, { start, count }, strip) {
     const weighting = partAt(head.weightings, step);
     const peak = peakOf(weighting);
@@ -160,30 +193,35 @@ function makeMarker(head, trace) {
   // Digits are equally wide, so texts of one length are; to measure each would cost a layout.
   function labelWidth() {
     const { length } = label.textContent;
-    if (!widths.get(length)) widths.set(length, label.offsetWidth);
-    return widths.get(length);
+    const width = widths.get(length) || label.offsetWidth;
+    widths.set(length, width);
+    return width;
   }
-  const choose = (chosen) => element.classList.toggle("chosen", chosen);
+  const choose = (/** @type {boolean} */ chosen) => element.classList.toggle("chosen", chosen);
   return { head, element, show, choose };
 }
 
 /**
  * Beside the tape: on the left what is heard, erased and added, on the right what was read, what
  * is said and what should be.
+ * @param {Trace} trace @param {Stage} stage @param {Strip} strip
  */
 function makeVectors(trace, stage, strip) {
-  const silent = (step) => !trace.answering.has(step);
+  const silent = (/** @type {number} */ step) => !trace.answering.has(step);
+  const { targets } = trace;
+  const [written, read] = [() => stage.headOf("write"), () => stage.headOf("read")];
+  /** @type {Vector[]} */
   const before = [
     { name: "input", ramp: "bits", array: () => trace.inputs },
-    { name: "erase", ramp: "write", array: () => stage.headOf("write").erases },
-    { name: "add", ramp: "signed", array: () => stage.headOf("write").adds },
+    { name: "erase", ramp: "write", array: () => written()?.erases ?? NONE },
+    { name: "add", ramp: "signed", array: () => written()?.adds ?? NONE },
   ];
+  /** @type {Vector[]} */
   const after = [
-    { name: "read", ramp: "signed", array: () => trace.reads[stage.headOf("read").index] },
+    { name: "read", ramp: "signed", array: () => trace.reads[read()?.index ?? 0] },
     { name: "output", ramp: "bits", array: () => trace.outputs },
-    ...(trace.targets
-      ? [{ name: "target", ramp: "bits", array: () => trace.targets, blank: silent }] : []),
   ];
+  if (targets) after.push({ name: "target", ramp: "bits", array: () => targets, blank: silent });
   const columns = [...before, ...after].map((vector) => makeVector(vector, stage, strip));
   const elements = columns.map((column) => column.element);
   return {
@@ -192,14 +230,18 @@ function makeVectors(trace, stage, strip) {
       make("div", { class: "vectors after" }, ...elements.slice(before.length)),
     ],
     layout: () => columns.forEach((column) => column.layout()),
-    show: (step) => columns.forEach((column) => column.show(step)),
+    show: (/** @type {number} */ step) => columns.forEach((column) => column.show(step)),
   };
 }
 
+/**
+ * @param {Vector} vector @param {Stage} stage @param {Strip} strip
+ * @returns {Part}
+ */
 function makeVector({ name, array, ramp, blank }, stage, strip) {
   const canvas = make("canvas", { tabindex: "0", role: "img", "aria-label": `${name} vector` });
   const isOfMemory = ramp !== "bits";
-  const caption = isOfMemory ? makeSymbol(name, name, stage.tip) : name;
+  const caption = isSymbol(name) ? makeSymbol(name, name, stage.tip) : name;
   const element = make("figure", { class: name }, make("figcaption", {}, caption), canvas);
   const width = Math.round((isOfMemory ? VECTOR_WIDTH : BITS_WIDTH) * pixelRatio());
   const rows = () => array().shape[1];
@@ -208,15 +250,16 @@ function makeVector({ name, array, ramp, blank }, stage, strip) {
     const fitting = (strip.cell.height * strip.rows) / rows();
     return fitting < 1 ? fitting : Math.floor(fitting);
   };
-  let scale;
+  let scale = colourScale(ramp, 0, 1);
 
   function layout() {
     const most = isOfMemory ? stage.greatest(array().values) : greatestMagnitude(array().values, 1);
     scale = ramp === "write" ? colourScale(ramp, 0, 1) : colourScale(ramp, -most, most);
   }
+  /** @param {number} step */
   function show(step) {
     const vector = partAt(array(), step);
-    const colourAt = (row) => (blank?.(step) ? 0 : scale.colourOf(vector[row]));
+    const colourAt = (/** @type {number} */ row) => (blank?.(step) ? 0 : scale.colourOf(vector[row]));
     drawMap(canvas, vector.length, 1, colourAt, { width, height: height() });
   }
   tellValues(canvas, stage.tip, {
@@ -231,7 +274,10 @@ function makeVector({ name, array, ramp, blank }, stage, strip) {
   return { element, layout, show };
 }
 
-/** Numbers of locations below the tape, at round distances. */
+/**
+ * Numbers of locations below the tape, at round distances.
+ * @param {Strip} strip @param {number} count
+ */
 function tickLabels(strip, count) {
   const size = strip.cell.width / pixelRatio();
   const every = 2 ** Math.max(0, Math.ceil(Math.log2(TICK_DISTANCE / size)));

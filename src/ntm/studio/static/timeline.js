@@ -3,10 +3,36 @@
 import { formatNumber, greatestMagnitude, valueIn } from "./arrays.js";
 import { colourScale, withAlpha } from "./colours.js";
 import { make, pixelRatio } from "./dom.js";
-import { anyOf } from "./heads.js";
+import { KINDS, anyOf, headsOf } from "./heads.js";
 import { drawMap, fittingCell, makeLegendOf } from "./heatmap.js";
 import { tellValues } from "./tip.js";
 import { isWrong } from "./trace.js";
+
+/** @import { HeadKind, Part, TimelineStage, Trace, Values } from "./types.d.ts" */
+/** @import { ColourScale } from "./colours.js" */
+/** @import { Cell } from "./heatmap.js" */
+/** @typedef {Part & { update: (other: Trace) => void }} Timeline */
+/**
+ * @typedef {object} Lane
+ * @property {string} title
+ * @property {string} note
+ * @property {string} [key]
+ * @property {number} rows
+ * @property {number} height of a row, in CSS pixels
+ * @property {(string | number)[]} names of its rows
+ * @property {(row: number) => string} [rowName]
+ * @property {ColourScale} scale
+ * @property {number} from the least value on the scale
+ * @property {(row: number, step: number) => number} valueAt
+ * @property {(step: number) => boolean} [blank]
+ * @property {(step: number) => boolean} [faint]
+ * @property {((row: number, step: number) => boolean) | null} [wrong]
+ * @property {(row: number, step: number) => string} [remark]
+ */
+/**
+ * @typedef {{ lane: Lane, element: HTMLElement, canvas: HTMLCanvasElement, tell: () => void,
+ *   draw: (width: number) => void }} BuiltLane
+ */
 
 const LARGEST_CELL = 40;
 const BIT_HEIGHT = 12;
@@ -18,6 +44,10 @@ const MARKS_HEIGHT = 9;
 const UNSCORED_ALPHA = 80;
 const LABEL_DISTANCE = 11;
 
+/**
+ * @param {Trace} first @param {TimelineStage} stage
+ * @returns {Timeline}
+ */
 export function makeTimeline(first, stage) {
   let trace = first;
   const lanes = make("div", { class: "lanes" });
@@ -29,13 +59,14 @@ export function makeTimeline(first, stage) {
     make("div", { class: "scrolls" }, lanes),
   );
   let cellWidth = 1;
+  /** @type {BuiltLane[]} */
   let tellers = [];
 
   function layout() {
     const wanted = lanesOf(trace, stage);
     const built = wanted.map((lane) => buildLane(lane, trace, stage, () => cellWidth));
-    lanes.replaceChildren(buildPhases(trace), ...built.map((one) => one.element), cursor);
-    const plot = lanes.querySelector(".plot");
+    const { element: phases, plot } = buildPhases(trace);
+    lanes.replaceChildren(phases, ...built.map((one) => one.element), cursor);
     const width = fittingCell(plot.clientWidth, trace.steps, LARGEST_CELL);
     cellWidth = width / pixelRatio();
     lanes.style.setProperty("--cell", `${cellWidth}px`);
@@ -44,7 +75,10 @@ export function makeTimeline(first, stage) {
     cursor.style.width = `${Math.max(2, cellWidth)}px`;
     tellers = built;
   }
-  /** Show another trace of the same problem and the same sizes, in place. */
+  /**
+   * Show another trace of the same problem and the same sizes, in place.
+   * @param {Trace} other
+   */
   function update(other) {
     trace = other;
     lanesOf(trace, stage).forEach((lane, i) => {
@@ -53,6 +87,7 @@ export function makeTimeline(first, stage) {
     });
   }
 
+  /** @param {number} step */
   function show(step) {
     cursor.style.transform = `translateX(${step * cellWidth}px)`;
     for (const one of tellers) if (one.canvas === document.activeElement) one.tell();
@@ -60,31 +95,42 @@ export function makeTimeline(first, stage) {
   return { element, layout, show, update };
 }
 
-/** Which lanes are shown, for the chosen heads and locations: plain values, nothing drawn yet. */
+/**
+ * Which lanes are shown, for the chosen heads and locations: plain values, nothing drawn yet.
+ * @param {Trace} trace @param {TimelineStage} stage
+ */
 function lanesOf(trace, stage) {
-  const lanes = allLanes(trace, stage);
-  return stage.lanes ? lanes.filter((lane) => stage.lanes.includes(lane.key ?? lane.title)) : lanes;
+  const [lanes, wanted] = [allLanes(trace, stage), stage.lanes];
+  return wanted ? lanes.filter((lane) => wanted.includes(lane.key ?? lane.title)) : lanes;
 }
 
+/**
+ * @param {Trace} trace @param {TimelineStage} stage
+ * @returns {Lane[]}
+ */
 function allLanes(trace, stage) {
   const lanes = [bitsLane("Input", "what it hears", trace.labels.inputs, trace.inputs)];
   const names = trace.labels.outputs;
   if (trace.targets) {
-    const blank = (step) => !trace.answering.has(step);
+    const blank = (/** @type {number} */ step) => !trace.answering.has(step);
     lanes.push({ ...bitsLane("Target", "what it should say", names, trace.targets), blank });
   }
   lanes.push(outputLane(trace, names));
   if (trace.optimal) {
     lanes.push(bitsLane("Optimum", "the best possible prediction", names, trace.optimal));
   }
-  for (const kind of ["write", "read"]) lanes.push(...headLanes(trace, stage, kind));
+  for (const kind of KINDS) lanes.push(...headLanes(trace, stage, kind));
   return lanes;
 }
 
+/**
+ * @param {string} title @param {string} note @param {string[]} names @param {Values} array
+ * @returns {Lane}
+ */
 function bitsLane(title, note, names, array) {
   const most = greatestMagnitude(array.values, 1);
   return {
-    title, note, names, array,
+    title, note, names,
     rows: array.shape[1],
     height: array.shape[1] === 1 ? LONE_BIT_HEIGHT : BIT_HEIGHT,
     scale: colourScale("bits", -most, most),
@@ -93,6 +139,10 @@ function bitsLane(title, note, names, array) {
   };
 }
 
+/**
+ * @param {Trace} trace @param {string[]} names
+ * @returns {Lane}
+ */
 function outputLane(trace, names) {
   const lane = bitsLane("Output", "probability of a one", names, trace.outputs);
   return {
@@ -108,12 +158,16 @@ function outputLane(trace, names) {
   };
 }
 
+/**
+ * @param {Trace} trace @param {TimelineStage} stage @param {HeadKind} kind
+ * @returns {Lane[]}
+ */
 function headLanes(trace, stage, kind) {
   const head = stage.headOf(kind);
   if (!head) return [];
-  const siblings = trace.heads.filter((one) => one.kind === kind);
+  const siblings = headsOf(trace, kind);
   const title = head.name[0].toUpperCase() + head.name.slice(1);
-  const moved = kind === "write" ? head.adds : trace.reads[head.index];
+  const moved = head.kind === "write" ? head.adds : trace.reads[head.index];
   const note = kind === "write" ? "where it writes" : "where it reads";
   const all = siblings.length > 1
     ? [weightingLane(`All ${siblings.length} ${kind} heads`, "where any of them is",
@@ -126,11 +180,16 @@ function headLanes(trace, stage, kind) {
   ];
 }
 
+/**
+ * @param {string} title @param {string} note
+ * @param {{ kind: HeadKind, weightings: Values }} head @param {TimelineStage} stage
+ * @returns {Lane}
+ */
 function weightingLane(title, note, head, stage) {
   const { start, count } = stage.stretch();
   const total = head.weightings.shape[1];
   const most = stage.greatest(head.weightings.values);
-  const location = (row) => (start + row) % total;
+  const location = (/** @type {number} */ row) => (start + row) % total;
   return {
     title, note,
     rows: count,
@@ -146,6 +205,10 @@ function weightingLane(title, note, head, stage) {
   };
 }
 
+/**
+ * @param {string} title @param {Values} array @param {HeadKind} kind @param {TimelineStage} stage
+ * @returns {Lane}
+ */
 function vectorLane(title, array, kind, stage) {
   const most = stage.greatest(array.values);
   return {
@@ -161,6 +224,10 @@ function vectorLane(title, array, kind, stage) {
   };
 }
 
+/**
+ * @param {Lane} lane @param {Trace} trace @param {TimelineStage} stage @param {() => number} cellWidth
+ * @returns {BuiltLane}
+ */
 function buildLane(lane, trace, stage, cellWidth) {
   const ratio = pixelRatio();
   const height = Math.max(1, Math.round(lane.height * ratio));
@@ -182,20 +249,26 @@ function buildLane(lane, trace, stage, cellWidth) {
     columnShown: stage.step,
   });
   followPointer(canvas, trace, stage, cellWidth);
-  const draw = (width) => drawLane(canvas, built.lane, trace, { width, height });
+  const draw = (/** @type {number} */ width) => drawLane(canvas, built.lane, trace, { width, height });
+  /** @type {BuiltLane} */
   const built = { lane, element, canvas, tell, draw };
   return built;
 }
 
+/** @param {Lane} lane */
 function laneHeading(lane) {
   const title = make("strong", {}, lane.title);
   const note = make("span", { class: "note" }, lane.note);
   return make("div", { class: "lane-title" }, title, note, makeLegendOf(lane.scale, lane.from));
 }
 
-/** Names of rows; of numbered rows only those at round distances, as many as there is room for. */
+/**
+ * Names of rows; of numbered rows only those at round distances, as many as there is room for.
+ * @param {Lane} lane @param {number} height
+ */
 function rowLabels(lane, height) {
   const every = 2 ** Math.max(0, Math.ceil(Math.log2(LABEL_DISTANCE / height)));
+  /** @type {HTMLElement[]} */
   const labels = [];
   lane.names.forEach((name, row) => {
     if (typeof name === "number" && name % every) return;
@@ -206,6 +279,7 @@ function rowLabels(lane, height) {
   return labels;
 }
 
+/** @param {Lane} lane @param {number} row @param {number} step */
 function describeCell(lane, row, step) {
   const name = lane.rowName ? lane.rowName(row) : lane.names[row];
   const where = `${lane.title}, ${name}, step ${step + 1}`;
@@ -213,7 +287,9 @@ function describeCell(lane, row, step) {
   return `${where}: ${formatNumber(lane.valueAt(row, step))}${lane.remark?.(row, step) ?? ""}`;
 }
 
+/** @param {HTMLCanvasElement} canvas @param {Lane} lane @param {Trace} trace @param {Cell} cell */
 function drawLane(canvas, lane, trace, cell) {
+  /** @param {number} row @param {number} step */
   const colourAt = (row, step) => {
     if (lane.blank?.(step)) return 0;
     const colour = lane.scale.colourOf(lane.valueAt(row, step));
@@ -221,22 +297,28 @@ function drawLane(canvas, lane, trace, cell) {
   };
   const below = lane.wrong ? MARKS_HEIGHT : 0;
   const context = drawMap(canvas, lane.rows, trace.steps, colourAt, cell, below);
-  if (lane.wrong) markWrong(context, canvas, lane, trace, cell);
+  if (lane.wrong) markWrong(context, canvas, lane.rows, lane.wrong, trace.steps, cell);
 }
 
-/** A framed cross on every wrong bit, and an arrowhead below every step that has one. */
-function markWrong(context, canvas, lane, trace, cell) {
+/**
+ * A framed cross on every wrong bit, and an arrowhead below every step that has one.
+ * @param {CanvasRenderingContext2D} context @param {HTMLCanvasElement} canvas
+ * @param {number} rows @param {(row: number, step: number) => boolean} isWrongAt
+ * @param {number} steps @param {Cell} cell
+ */
+function markWrong(context, canvas, rows, isWrongAt, steps, cell) {
   const ratio = pixelRatio();
   context.strokeStyle = context.fillStyle = getComputedStyle(canvas).getPropertyValue("--wrong");
   context.lineWidth = 1.5 * ratio;
-  const bottom = lane.rows * cell.height + ratio;
-  for (let step = 0; step < trace.steps; step++) {
-    const wrong = [...Array(lane.rows).keys()].filter((row) => lane.wrong(row, step));
+  const bottom = rows * cell.height + ratio;
+  for (let step = 0; step < steps; step++) {
+    const wrong = [...Array(rows).keys()].filter((row) => isWrongAt(row, step));
     for (const row of wrong) crossOut(context, step * cell.width, row * cell.height, cell);
     if (wrong.length) arrowhead(context, (step + 0.5) * cell.width, bottom, ratio);
   }
 }
 
+/** @param {CanvasRenderingContext2D} context @param {number} x @param {number} y @param {Cell} cell */
 function crossOut(context, x, y, { width, height }) {
   const inset = context.lineWidth;
   context.beginPath();
@@ -250,6 +332,7 @@ function crossOut(context, x, y, { width, height }) {
   context.stroke();
 }
 
+/** @param {CanvasRenderingContext2D} context @param {number} x @param {number} y @param {number} ratio */
 function arrowhead(context, x, y, ratio) {
   context.beginPath();
   context.moveTo(x, y);
@@ -258,9 +341,12 @@ function arrowhead(context, x, y, ratio) {
   context.fill();
 }
 
-/** Press and drag over a lane to move through time. */
+/**
+ * Press and drag over a lane to move through time.
+ * @param {HTMLCanvasElement} canvas @param {Trace} trace @param {TimelineStage} stage @param {() => number} cellWidth
+ */
 function followPointer(canvas, trace, stage, cellWidth) {
-  const follow = (event) => {
+  const follow = (/** @type {PointerEvent} */ event) => {
     const step = Math.floor(event.offsetX / cellWidth());
     stage.goTo(Math.max(0, Math.min(trace.steps - 1, step)));
   };
@@ -273,20 +359,24 @@ function followPointer(canvas, trace, stage, cellWidth) {
   });
 }
 
-/** The steps at which it listens and those at which it answers, as brackets above the lanes. */
+/**
+ * The steps at which it listens and those at which it answers, as brackets above the lanes.
+ * @param {Trace} trace
+ */
 function buildPhases(trace) {
-  const track = make("div", { class: "phases plot" });
+  const plot = make("div", { class: "phases plot" });
   for (let from = 0; from < trace.steps; ) {
     const answering = trace.answering.has(from);
     let to = from;
     while (to < trace.steps && trace.answering.has(to) === answering) to++;
     const name = !answering ? "listens" : trace.answering.has(0) ? "predicts" : "answers";
     const phase = make("span", { class: answering ? "phase answering" : "phase" }, name);
-    phase.style.setProperty("--from", from);
-    phase.style.setProperty("--steps", to - from);
+    phase.style.setProperty("--from", String(from));
+    phase.style.setProperty("--steps", String(to - from));
     phase.title = `It ${name}: steps ${from + 1} to ${to}`;
-    track.append(phase);
+    plot.append(phase);
     from = to;
   }
-  return make("div", { class: "lane phase-lane" }, make("span"), make("span"), track);
+  const element = make("div", { class: "lane phase-lane" }, make("span"), make("span"), plot);
+  return { element, plot };
 }

@@ -2,11 +2,22 @@
 
 import { make } from "./dom.js";
 
+/** @import { Tip } from "./types.d.ts" */
+/**
+ * @typedef {{ size: () => { rows: number, columns: number },
+ *   cellSize: () => { width: number, height: number },
+ *   describe: (row: number, column: number) => string, columnShown?: () => number }} Told
+ */
+
+/** @returns {Tip} */
 export function makeTip() {
   const bubble = make("div", { class: "tip", hidden: true, "aria-hidden": "true" });
   const spoken = make("div", { class: "unseen", "aria-live": "polite" });
 
-  /** `content` is a text or an element. */
+  /**
+   * `content` is a text or an element.
+   * @param {number} x @param {number} y @param {string | Node} content
+   */
   function showAt(x, y, content) {
     bubble.replaceChildren(content);
     bubble.hidden = false;
@@ -18,6 +29,7 @@ export function makeTip() {
   const hide = () => {
     bubble.hidden = true;
   };
+  /** @param {string} text */
   const say = (text) => {
     spoken.textContent = text;
   };
@@ -31,6 +43,7 @@ export function makeTip() {
  * own but follows from elsewhere, and so do the keys that move it.
  *
  * Returns the function that tells the value of the keyboard's cell again.
+ * @param {HTMLCanvasElement} canvas @param {Tip} tip @param {Told} told
  */
 export function tellValues(canvas, tip, { size, cellSize, describe, columnShown }) {
   const place = { row: 0, column: 0 };
@@ -65,6 +78,7 @@ export function tellValues(canvas, tip, { size, cellSize, describe, columnShown 
   return tell;
 }
 
+/** @param {{ row: number, column: number }} place @param {string} key @param {{ rows: number, columns: number }} size @param {unknown} columnIsElsewhere */
 function movedPlace(place, key, { rows, columns }, columnIsElsewhere) {
   const down = { ArrowUp: -1, ArrowDown: 1 }[key];
   const right = { ArrowLeft: -1, ArrowRight: 1 }[key];

@@ -2,12 +2,19 @@
 
 import { make } from "./dom.js";
 
+/** @import { Route } from "./types.d.ts" */
+/**
+ * @typedef {{ part: string, from?: string, step: number, head: number, title: string,
+ *   text: string }} TourStep
+ */
+
 /** What is toured: the network, and a drawing of five vectors. */
 const TOURED = { id: "pretrained:copy-ff", vectors: "a4.3c.91.e6.58" };
 
 /**
  * Of each step: what is pointed at (and from which place in it on, where it is tall), where the
  * viewer is (step from 1), and what is said.
+ * @type {TourStep[]}
  */
 export const TOUR = [
   {
@@ -57,17 +64,25 @@ export const TOUR = [
   },
 ];
 
-/** Where the tour leads at a step: an address for the play view. */
+/**
+ * Where the tour leads at a step: an address for the play view.
+ * @param {number} number
+ */
 function routeOf(number) {
   const { step, head } = TOUR[number - 1];
-  return { view: "play", ...TOURED, step, head, tour: number };
+  return {
+    view: "play", ...TOURED, step: String(step), head: String(head), tour: String(number),
+  };
 }
 
 /**
  * The tour of a place in the page: `show(number)` shows a step, or none for null. `open(route)` is
  * called for what is to be seen at a step, `onEnd()` when somebody ends it.
+ * @param {HTMLElement} place
+ * @param {{ open: (route: Route) => void, onEnd: () => void }} owner
  */
 export function makeTour(place, { open, onEnd }) {
+  /** @type {{ number: number | null, show: (number: number | null) => void }} */
   const tour = { number: null, show };
   const card = makeCard({
     goTo: (number) => open(routeOf(number)),
@@ -77,9 +92,10 @@ export function makeTour(place, { open, onEnd }) {
     },
   });
 
+  /** @param {number | null} number */
   function show(number) {
     tour.number = number !== null && number <= TOUR.length ? number : null;
-    if (tour.number === null) {
+    if (number === null || tour.number === null) {
       card.element.remove();
       delete place.dataset.pointed;
       return;
@@ -89,16 +105,18 @@ export function makeTour(place, { open, onEnd }) {
     place.dataset.pointed = part;
     card.show(number);
     const pointed = place.querySelector(`.${part}, #${part}`);
-    if (from) pointed.querySelector(from).scrollIntoView({ block: "start" });
-    else pointed.scrollIntoView({ block: "nearest" });
+    if (from) pointed?.querySelector(from)?.scrollIntoView({ block: "start" });
+    else pointed?.scrollIntoView({ block: "nearest" });
   }
   return tour;
 }
 
+/** @param {{ goTo: (number: number) => void, close: () => void }} owner */
 function makeCard({ goTo, close }) {
   const title = make("h2", { tabindex: "-1" });
   const text = make("p");
   const place = make("span", { class: "note" });
+  /** @param {string} label @param {() => void} action @param {string} [kind] */
   const button = (label, action, kind) => {
     const made = make("button", { type: "button", class: kind }, label);
     made.addEventListener("click", action);
@@ -111,6 +129,7 @@ function makeCard({ goTo, close }) {
   const element = make("aside", { class: "tour", "aria-label": "Guided tour" }, title, text, actions);
   element.addEventListener("keydown", ({ key }) => key === "Escape" && close());
 
+  /** @param {number} shown */
   function show(shown) {
     number = shown;
     title.textContent = TOUR[number - 1].title;

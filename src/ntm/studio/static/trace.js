@@ -1,16 +1,22 @@
 /** A trace document made ready for drawing: arrays decoded, heads named, the answer marked. */
 
 import { decodeArray, valueIn } from "./arrays.js";
+import { TRACE_FORMAT } from "./facts.js";
+import { KINDS } from "./heads.js";
 
-const FORMAT = 2;
+/** @import { DocumentArray, Head, HeadDocument, Stretch, Trace, TraceDocument } from "./types.d.ts" */
 
+/**
+ * @param {TraceDocument} source
+ * @returns {Trace}
+ */
 export function readTrace(source) {
-  if (source.format !== FORMAT) {
-    throw new Error(`This trace has format ${source.format}; this viewer reads format ${FORMAT}.`);
+  if (source.format !== TRACE_FORMAT) {
+    const { format } = source;
+    throw new Error(`This trace has format ${format}; this viewer reads format ${TRACE_FORMAT}.`);
   }
-  const optional = (array) => (array ? decodeArray(array) : null);
-  // The machine writes before it reads, so the write heads come first.
-  const heads = ["write", "read"].flatMap((kind) => {
+  const optional = (/** @type {DocumentArray | null} */ array) => (array ? decodeArray(array) : null);
+  const heads = KINDS.flatMap((kind) => {
     const siblings = source.heads.filter((head) => head.kind === kind);
     return siblings.map((head) => readHead(head, siblings.length));
   });
@@ -33,13 +39,21 @@ export function readTrace(source) {
   };
 }
 
+/**
+ * @param {HeadDocument} head @param {number} siblings
+ * @returns {Head}
+ */
 function readHead({ kind, index, arrays }, siblings) {
   const decoded = Object.entries(arrays).map(([name, array]) => [name, decodeArray(array)]);
   const name = siblings > 1 ? `${kind} ${index + 1}` : kind;
-  return { kind, index, name, ...Object.fromEntries(decoded) };
+  // The format says which arrays there are.
+  return /** @type {Head} */ ({ kind, index, name, ...Object.fromEntries(decoded) });
 }
 
-/** Whether a scored output is on the wrong side of one half; one that is not a number always is. */
+/**
+ * Whether a scored output is on the wrong side of one half; one that is not a number always is.
+ * @param {Trace} trace @param {number} step @param {number} channel
+ */
 export function isWrong(trace, step, channel) {
   if (!trace.targets || !trace.answering.has(step)) return false;
   const output = valueIn(trace.outputs, step, channel);
@@ -47,7 +61,10 @@ export function isWrong(trace, step, channel) {
   return one ? !(output > 0.5) : !(output <= 0.5);
 }
 
-/** How many locations the memory has; none where the network has no memory. */
+/**
+ * How many locations the memory has; none where the network has no memory.
+ * @param {Trace} trace
+ */
 export function locationsOf(trace) {
   return trace.heads.length ? trace.heads[0].weightings.shape[1] : 0;
 }
@@ -57,6 +74,8 @@ const IN_USE = 0.1;
 /**
  * The shortest stretch of locations, around the end of the memory if need be, outside of which no
  * head ever put more than a tenth of its weight. All of them where that would leave out little.
+ * @param {Trace} trace
+ * @returns {Stretch}
  */
 export function stretchInUse(trace) {
   const count = locationsOf(trace);
@@ -74,6 +93,7 @@ export function stretchInUse(trace) {
   return stretch.count > 0.75 * count ? all : stretch;
 }
 
+/** @param {Trace} trace @param {number} count */
 function locationsInUse(trace, count) {
   const used = Array.from({ length: count }, () => false);
   for (const head of trace.heads) {

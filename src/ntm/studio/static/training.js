@@ -2,16 +2,24 @@
 
 import { getJson, postJson } from "./api.js";
 import { drawChart, makeLegend } from "./chart.js";
-import { describePoint, frameAround, legendOf, paperLines } from "./curves.js";
-import { make, makeChoice } from "./dom.js";
+import { ANY_FRAME, describePoint, frameAround, legendOf, paperLines } from "./curves.js";
+import { find, findField, furnish, make, makeChoice, messageOf } from "./dom.js";
+import { RUN_FORM, RUN_STATES } from "./facts.js";
 import { writeRoute } from "./route.js";
 import { filterRuns, sortRuns } from "./runlist.js";
 import { makeRunRow, makeRunTable } from "./runs.js";
 import { makeTip } from "./tip.js";
 
-const POLL_EVERY = 1000;
-const STATES = ["running", "stopped", "finished", "failed", "unreadable"];
+/** @import { Curve, Deleted, RunListed, RunName, RunsAnswer } from "./python.d.ts" */
+/** @import { RunColumn, RunOrder } from "./runlist.js" */
+/** @import { Frame, Guide, Line, Point, Route, Shown } from "./types.d.ts" */
 
+const POLL_EVERY = 1000;
+
+/**
+ * @param {Guide} guide
+ * @returns {Shown}
+ */
 export function startTraining(guide) {
   const training = new Training(guide);
   training.poll();
@@ -19,57 +27,71 @@ export function startTraining(guide) {
 }
 
 class Training {
+  /** @type {string | null} */
   task = null;
+  /** @type {RunListed[]} */
   runs = [];
+  attempts = 0;
   asked = 0; // how often the runs were asked for; late answers are out of date
+  /** @type {Map<string, ReturnType<typeof makeRunRow>>} */
   rows = new Map(); // of the table, by the names of their runs
+  /** @type {Map<string, Curve>} */
   curves = new Map(); // { points, generation } by the names of runs
+  /** @type {Map<string, Record<string, Point[]>>} */
   papers = new Map(); // the paper's curves by task
+  /** @type {Set<string>} */
   hidden = new Set(); // names of runs that are not drawn
   wanted = { text: "", state: "" };
+  /** @type {RunOrder} */
   order = { column: "name", descending: false };
+  /** @type {string | null} */
   pointedAt = null;
   isLost = false; // whether the last time that the runs were asked for, no answer came
   axes = "fit";
   scale = "linear";
   tip = makeTip();
 
+  /** @param {Guide} guide */
   constructor(guide) {
     this.guide = guide;
-    const find = (id) => document.getElementById(id);
-    this.view = find("training");
-    this.taskChoice = find("curves-task");
-    this.title = find("curves-title");
-    this.chart = find("chart");
-    this.legend = find("legend");
-    this.message = find("training-message");
-    this.trouble = find("training-trouble");
-    this.empty = find("no-runs");
-    this.rest = find("more-runs");
+    const part = (/** @type {string} */ id) => find(id, HTMLElement);
+    this.view = part("training");
+    this.taskChoice = find("curves-task", HTMLSelectElement);
+    this.title = part("curves-title");
+    this.chart = part("chart");
+    this.legend = part("legend");
+    this.message = part("training-message");
+    this.trouble = part("training-trouble");
+    this.empty = part("no-runs");
+    this.rest = part("more-runs");
     this.table = makeRunTable(this.order, (column) => this.sortBy(column),
       (shown) => this.showAll(shown));
-    find("runs").append(this.table.element);
+    part("runs").append(this.table.element);
     this.view.append(...this.tip.elements);
-    find("curves-controls").append(
+    part("curves-controls").append(
       this.chooser("Axes", "axes", [["fit", "the runs'"], ["paper", "the paper's"]]),
       this.chooser("Scale", "scale", [["linear", "linear"], ["log", "logarithmic"]]),
     );
-    this.prepareFilter(find("find-run"), find("state-wanted"));
+    this.prepareFilter(find("find-run", HTMLInputElement), find("state-wanted", HTMLSelectElement));
     this.taskChoice.addEventListener("change", () => {
       this.task = this.taskChoice.value;
-      history.pushState(null, "", writeRoute({ view: "training", id: this.task }));
+      history.pushState(null, "", writeRoute({ view: "training", id: this.taskChoice.value }));
       this.attempt(this.update());
     });
-    this.prepareForm(find("start"));
+    this.prepareForm(find("start", HTMLFormElement));
     new ResizeObserver(() => this.draw()).observe(this.chart);
   }
 
-  /** The address may name a task. */
+  /**
+   * The address may name a task.
+   * @param {Route} route
+   */
   show({ id }) {
     if (id && Object.hasOwn(this.guide.tasks, id)) this.task = id;
     this.attempt(this.update());
   }
 
+  /** @param {string} legend @param {"axes" | "scale"} key @param {[string, string][]} choices */
   chooser(legend, key, choices) {
     return makeChoice(legend, key, choices, this[key], (value) => {
       this[key] = value;
@@ -77,18 +99,21 @@ class Training {
     });
   }
 
+  /** @param {HTMLInputElement} text @param {HTMLSelectElement} state */
   prepareFilter(text, state) {
-    state.append(...STATES.map((value) => make("option", { value }, value)));
+    state.append(...RUN_STATES.map((value) => make("option", { value }, value)));
     text.addEventListener("input", () => this.filter({ text: text.value }));
     state.addEventListener("change", () => this.filter({ state: state.value }));
   }
 
+  /** @param {{ text?: string, state?: string }} change */
   filter(change) {
     Object.assign(this.wanted, change);
     this.showRuns();
     this.draw();
   }
 
+  /** @param {RunColumn} column */
   sortBy(column) {
     const again = this.order.column === column;
     Object.assign(this.order, { column, descending: again && !this.order.descending });
@@ -96,6 +121,7 @@ class Training {
     this.showRuns();
   }
 
+  /** @param {boolean} shown */
   showAll(shown) {
     for (const { name } of this.runsListed) this.hidden[shown ? "delete" : "add"](name);
     this.attempt(this.update());
@@ -104,26 +130,32 @@ class Training {
   /**
    * What goes wrong is said at the top of the list, in sight wherever one is in it. It goes away
    * when something that was tried later succeeds, not something that was under way before.
+   * @param {Promise<unknown>} promise
    */
   async attempt(promise) {
-    const attempt = (this.attempts = (this.attempts ?? 0) + 1);
+    const attempt = (this.attempts += 1);
     try {
       await promise;
       if (attempt === this.attempts) this.complain("");
     } catch (error) {
-      this.complain(error.message);
+      this.complain(messageOf(error));
     }
   }
 
+  /** @param {string} sentence */
   complain(sentence) {
     this.trouble.textContent = sentence;
   }
 
+  /** @param {string} text */
   say(text) {
     this.message.textContent = text;
   }
 
-  /** Curves are out of date while no answer comes, not where an order is refused. */
+  /**
+   * Curves are out of date while no answer comes, not where an order is refused.
+   * @param {boolean} isLost
+   */
   lose(isLost) {
     this.isLost = isLost;
     this.chart.classList.toggle("stale", isLost);
@@ -137,7 +169,7 @@ class Training {
         if (this.isLost) this.complain("");
         this.lose(false);
       } catch (error) {
-        this.complain(error.message);
+        this.complain(messageOf(error));
         this.lose(true);
       }
     }
@@ -146,6 +178,7 @@ class Training {
 
   async update() {
     const asked = (this.asked += 1);
+    /** @type {RunsAnswer} */
     const { runs, whole, read } = await getJson("runs");
     if (asked !== this.asked) return; // a newer answer is on its way, or here
     this.runs = runs;
@@ -163,7 +196,7 @@ class Training {
 
   /** Keep the address true: it may name no task, or none that there is, or a run was started. */
   remember() {
-    const address = writeRoute({ view: "training", id: this.task });
+    const address = writeRoute({ view: "training", id: this.task ?? "" });
     if (!this.view.hidden && location.hash !== address) history.replaceState(null, "", address);
   }
 
@@ -185,8 +218,8 @@ class Training {
     const going = this.runs.find((run) => run.state === "running");
     const known = Object.keys(this.guide.tasks);
     this.task ??= (going ?? this.runs.find((run) => run.task))?.task ?? known[0];
-    const tasks = new Set([...known, ...this.runs.map((run) => run.task)]);
-    tasks.delete(null);
+    const found = this.runs.map((run) => run.task).filter((task) => task !== null);
+    const tasks = new Set([...known, ...found]);
     if (this.taskChoice.length !== tasks.size) {
       this.taskChoice.replaceChildren(...[...tasks].map((value) => make("option", { value })));
     }
@@ -201,8 +234,8 @@ class Training {
   showRuns() {
     const runs = this.runsListed;
     const rows = runs.flatMap((run) => {
-      if (!this.rows.has(run.name)) this.rows.set(run.name, this.makeRow(run));
-      const row = this.rows.get(run.name);
+      const row = this.rows.get(run.name) ?? this.makeRow(run);
+      this.rows.set(run.name, row);
       row.update(run, !this.hidden.has(run.name));
       return row.elements;
     });
@@ -219,9 +252,10 @@ class Training {
     this.empty.textContent = some ? "No run like that." : "No run of this task yet.";
   }
 
+  /** @param {RunListed} run */
   makeRow(run) {
     const siblings = this.runsOfTask.filter(({ model }) => model === run.model);
-    const { colours } = this.guide.models[run.model] ?? {};
+    const { colours } = this.guide.models[run.model ?? ""] ?? {};
     return makeRunRow(run, colours, siblings.indexOf(run), {
       show: (on) => {
         this.hidden[on ? "delete" : "add"](run.name);
@@ -240,18 +274,25 @@ class Training {
     });
   }
 
-  /** A run that has seen all its sequences goes on if it is given more. */
+  /**
+   * A run that has seen all its sequences goes on if it is given more.
+   * @param {string} name
+   */
   resume(name) {
-    const { state, total } = this.runs.find((run) => run.name === name);
+    const { state, total } = this.runs.find((run) => run.name === name) ?? {};
     const question = `${name} has seen all of its sequences. Train it on how many altogether?`;
-    const more = state === "finished" ? prompt(question, 2 * total) : "";
+    const more = state === "finished" ? prompt(question, String(2 * (total ?? 0))) : "";
     const order = more ? { sequences: Number(more) } : {};
     if (more !== null) this.command(name, "resume", "goes on from its checkpoint", order);
   }
 
-  /** Have the server do something with a run, and say so. */
+  /**
+   * Have the server do something with a run, and say so.
+   * @param {string} name @param {string} action @param {string} outcome @param {{ sequences?: number }} [order]
+   */
   command(name, action, outcome, order = {}) {
     const ordered = async () => {
+      /** @type {Partial<Deleted>} */
       const answer = await postJson(`runs/${encodeURIComponent(name)}/${action}`, order);
       if (action === "delete") this.rows.delete(name);
       this.say(`${name} ${answer.was_there === false ? "was gone already" : outcome}.`);
@@ -260,9 +301,12 @@ class Training {
     return this.attempt(ordered());
   }
 
-  /** What is new of the curves that are shown, and the paper's, once. */
+  /**
+   * What is new of the curves that are shown, and the paper's, once.
+   * @param {number} asked
+   */
   async fetchCurves(asked) {
-    const { task } = this;
+    const task = this.task ?? "";
     if (Object.hasOwn(this.guide.tasks, task) && !this.papers.has(task)) {
       this.papers.set(task, await getJson(`paper/${task}`));
     }
@@ -276,12 +320,19 @@ class Training {
     for (const [name, curve] of Object.entries(await this.askForCurves(anew))) this.take(name, curve);
   }
 
+  /**
+   * @param {string[]} names
+   * @returns {Promise<Record<string, Curve>>}
+   */
   askForCurves(names) {
     const after = Object.fromEntries(names.map((name) => [name, this.reached(name)]));
     return postJson("curves", { after });
   }
 
-  /** Add what is new to a curve; false where it is another curve than the one that is known. */
+  /**
+   * Add what is new to a curve; false where it is another curve than the one that is known.
+   * @param {string} name @param {Curve} curve
+   */
   take(name, { points, generation }) {
     const known = this.curves.get(name);
     if (known && known.generation !== generation) return false;
@@ -289,6 +340,7 @@ class Training {
     return true;
   }
 
+  /** @param {string} name */
   reached(name) {
     return this.curves.get(name)?.points.at(-1)?.[0] ?? 0;
   }
@@ -298,9 +350,9 @@ class Training {
     const { models } = this.guide;
     const paper = paperLines(this.papers.get(this.task), models);
     const runs = this.runsShown.map(({ name, model }) => ({
-      name, model, colours: models[model]?.colours,
+      name, model, colours: models[model ?? ""]?.colours,
       points: this.curves.get(name)?.points ?? [],
-      marker: this.rows.get(name).marker,
+      marker: this.rows.get(name)?.marker,
       strong: this.pointedAt === name,
     }));
     this.title.textContent = `Learning curves: ${this.task}`;
@@ -308,39 +360,61 @@ class Training {
     this.legend.replaceChildren(makeLegend(legendOf(paper, runs, models)));
   }
 
-  /** The paper's axes, or those of what the shown runs cover. */
+  /**
+   * The paper's axes, or those of what the shown runs cover.
+   * @param {Line[]} runs
+   * @returns {Frame}
+   */
   frameFor(runs) {
     const { tasks } = this.guide;
-    const usual = tasks[this.task]?.frame ?? Object.values(tasks)[0].frame;
+    const usual = tasks[this.task ?? ""]?.frame ?? Object.values(tasks)[0].frame ?? ANY_FRAME;
     const log = this.scale === "log";
     const points = runs.flatMap((run) => run.points);
     if (this.axes === "paper" || points.length === 0) return { ...usual, log };
     return { ...frameAround(points, usual), log };
   }
 
+  /** @param {HTMLFormElement} form */
   prepareForm(form) {
-    const { task, model } = form.elements;
+    const fields = fieldsOf(form);
+    const { task, model } = fields;
+    furnish(fields.seed, RUN_FORM.seed);
+    furnish(fields.sequences, RUN_FORM.sequences);
+    furnish(fields.name, RUN_FORM.name);
     const tasks = Object.keys(this.guide.tasks);
     task.append(...tasks.map((value) => make("option", { value }, value)));
     const models = Object.entries(this.guide.models);
     model.append(...models.map(([value, { title }]) => make("option", { value }, title)));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.attempt(this.start(form.elements));
+      this.attempt(this.start(fields));
     });
     // What was refused is about to be another order.
     form.addEventListener("input", () => this.isLost || this.complain(""));
   }
 
+  /** @param {ReturnType<typeof fieldsOf>} fields */
   async start({ task, model, seed, sequences, name }) {
-    const order = { task: task.value, model: model.value };
-    for (const number of [seed, sequences]) order[number.name] = Number(number.value);
-    if (name.value) order.name = name.value;
+    const order = {
+      task: task.value, model: model.value, seed: Number(seed.value),
+      sequences: Number(sequences.value), ...(name.value && { name: name.value }),
+    };
+    /** @type {RunName} */
     const started = await postJson("runs", order);
     this.say(`${started.name} has started; its curve appears with its first report.`);
     this.task = order.task;
-    seed.value = order.seed + 1;
+    seed.value = String(order.seed + 1);
     name.value = "";
     await this.update();
   }
+}
+
+/** @param {HTMLFormElement} form */
+function fieldsOf(form) {
+  const input = (/** @type {string} */ name) => findField(form, name, HTMLInputElement);
+  const select = (/** @type {string} */ name) => findField(form, name, HTMLSelectElement);
+  return {
+    task: select("task"), model: select("model"), seed: input("seed"),
+    sequences: input("sequences"), name: input("name"),
+  };
 }

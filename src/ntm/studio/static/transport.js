@@ -2,6 +2,13 @@
 
 import { make, makeSvg } from "./dom.js";
 
+/** @import { Stage, Trace } from "./types.d.ts" */
+/** @typedef {Pick<Stage, "step" | "goTo">} Stepping */
+/**
+ * @typedef {{ playing: boolean, speed: number, play: () => void, toggle: () => void,
+ *   pause: () => void }} Player
+ */
+
 const SPEEDS = [2, 4, 8, 16, 32, 64];
 const SECONDS_TO_PLAY = 12;
 
@@ -17,6 +24,7 @@ const ICONS = {
 /**
  * `stage` is { step(), goTo(step) }; the owner calls `show(step)` whenever the step changes. `view`
  * keeps whether it plays, and how fast.
+ * @param {Trace} trace @param {Stepping} stage @param {{ playing: boolean, speed: number | null }} view
  */
 export function makeTransport(trace, stage, view) {
   const last = trace.steps - 1;
@@ -41,21 +49,28 @@ export function makeTransport(trace, stage, view) {
     slider, readout, speedChoice(trace, player, view),
   );
 
+  /** @param {number} step */
   function show(step) {
-    slider.value = step;
+    slider.value = String(step);
     slider.setAttribute("aria-valuetext", stepInWords(trace, step));
     readout.textContent = `step ${step + 1} of ${trace.steps}`;
   }
   return { element, show, player };
 }
 
+/** @param {Trace} trace @param {number} step */
 export function stepInWords(trace, step) {
   const phase = trace.answering.has(step) ? "answering" : "listening";
   return `step ${step + 1} of ${trace.steps}, ${phase}`;
 }
 
-/** Advances the step by the clock; at the end it stops, and a new start begins from the front. */
+/**
+ * Advances the step by the clock; at the end it stops, and a new start begins from the front.
+ * @param {number} last @param {Stepping} stage @param {(playing: boolean) => void} onChange
+ * @returns {Player}
+ */
 function makePlayer(last, stage, onChange) {
+  /** @type {Player} */
   const player = { playing: false, speed: 8, play, toggle, pause };
   let due = 0;
 
@@ -76,6 +91,7 @@ function makePlayer(last, stage, onChange) {
     onChange(false);
     stage.goTo(stage.step());
   }
+  /** @param {number} now */
   function advance(now) {
     if (!player.playing) return;
     if (now >= due) {
@@ -89,6 +105,7 @@ function makePlayer(last, stage, onChange) {
   return player;
 }
 
+/** @param {Trace} trace @param {Player} player @param {{ speed: number | null }} view */
 function speedChoice(trace, player, view) {
   const usual = SPEEDS.find((speed) => speed >= 8 && trace.steps / speed <= SECONDS_TO_PLAY) ?? 64;
   player.speed = view.speed ?? usual;
@@ -103,6 +120,7 @@ function speedChoice(trace, player, view) {
   return choice;
 }
 
+/** @param {keyof typeof ICONS} name @param {string} label @param {() => void} onClick */
 function iconButton(name, label, onClick) {
   const named = { "aria-label": label, title: label };
   const button = make("button", { type: "button", class: "icon", ...named }, icon(name));
@@ -110,6 +128,7 @@ function iconButton(name, label, onClick) {
   return button;
 }
 
+/** @param {keyof typeof ICONS} name */
 function icon(name) {
   const path = makeSvg("path", { d: ICONS[name], fill: "currentColor" });
   const size = { viewBox: "0 0 16 16", width: 16, height: 16 };

@@ -10,12 +10,15 @@ import { makeAnswerTable, makeSummary } from "./answer.js";
 import { makeChain } from "./chain.js";
 import { onThemeChange } from "./colours.js";
 import { make, makeChoice } from "./dom.js";
-import { rankedHeads, roleOf } from "./heads.js";
+import { KINDS, headsOf, rankedHeads, roleOf } from "./heads.js";
 import { makeTape } from "./tape.js";
 import { makeTimeline } from "./timeline.js";
 import { makeTip } from "./tip.js";
 import { locationsOf, readTrace, stretchInUse } from "./trace.js";
 import { makeTransport, stepInWords } from "./transport.js";
+
+/** @import { Part, Stage, Tip, Trace, TraceDocument, View, Viewer } from "./types.d.ts" */
+/** @import { Player } from "./transport.js" */
 
 /** Elements that need the arrow keys for themselves, and those that need the space bar. */
 const HAS_OWN_ARROWS = "input, select, textarea, .grid, [role=slider], .chart";
@@ -28,6 +31,9 @@ let viewersMade = 0;
  * step, head, locations, open table and playing are taken over as far as they exist here. Another
  * number of heads means another network, whose heads do other things.
  * `options.onMove()` is called when somebody goes to another step or head, not while it plays.
+ * @param {HTMLElement} element @param {TraceDocument} source
+ * @param {{ view?: Partial<View>, onMove?: () => void }} [options]
+ * @returns {Viewer}
  */
 export function mountViewer(element, source, options = {}) {
   const trace = readTrace(source);
@@ -36,11 +42,13 @@ export function mountViewer(element, source, options = {}) {
   const stage = makeStage(trace, view, tip, (step) => goTo(step));
   const transport = makeTransport(trace, stage, view);
   // A trace may have been recorded without the memory itself.
-  const tape = trace.memory && makeTape(trace, stage);
-  const chain = trace.heads.length > 0 && makeChain(trace, stage);
+  const { memory } = trace;
+  const tape = memory && makeTape({ ...trace, memory }, stage);
+  const chain = trace.heads.length > 0 ? makeChain(trace, stage) : null;
   const timeline = makeTimeline(trace, stage);
-  const parts = [tape, chain, timeline].filter(Boolean);
+  const parts = [tape, chain, timeline].filter((part) => part !== null);
 
+  /** @param {number} step */
   function goTo(step) {
     view.step = Math.max(0, Math.min(trace.steps - 1, step));
     transport.show(view.step);
@@ -72,7 +80,11 @@ export function mountViewer(element, source, options = {}) {
   return { goTo, view, destroy };
 }
 
-/** What the viewer shows of the trace. The only state there is, apart from playing. */
+/**
+ * What the viewer shows of the trace. The only state there is, apart from playing.
+ * @param {Trace} trace @param {Partial<View>} [earlier]
+ * @returns {View}
+ */
 function startingView(trace, earlier) {
   const count = trace.heads.length;
   const isSame = (earlier?.heads ?? count) === count;
@@ -84,27 +96,34 @@ function startingView(trace, earlier) {
   if (view.head >= trace.heads.length) view.head = usualHeads(trace).head;
   const chosen = trace.heads[view.head];
   if (chosen) view[chosen.kind] = chosen.index;
-  for (const kind of ["read", "write"]) {
+  for (const kind of KINDS) {
     const known = trace.heads.some((head) => head.kind === kind && head.index === view[kind]);
     if (!known) view[kind] = 0;
   }
   return view;
 }
 
-/** The heads that do most. */
+/**
+ * The heads that do most.
+ * @param {Trace} trace
+ */
 function usualHeads(trace) {
-  const [write, read] = ["write", "read"].map((kind) => rankedHeads(trace, kind)[0]);
+  const [[write], [read]] = [rankedHeads(trace, "write"), rankedHeads(trace, "read")];
   return {
     head: Math.max(0, trace.heads.indexOf(write)), write: write?.index ?? 0, read: read?.index ?? 0,
   };
 }
 
-/** What the parts may ask of the viewer and of one another. */
+/**
+ * What the parts may ask of the viewer and of one another.
+ * @param {Trace} trace @param {View} view @param {Tip} tip @param {(step: number) => void} goTo
+ * @returns {Stage}
+ */
 function makeStage(trace, view, tip, goTo) {
   const all = { start: 0, count: locationsOf(trace) };
   const inUse = stretchInUse(trace);
-  const headOf = (kind) =>
-    trace.heads.find((head) => head.kind === kind && head.index === view[kind]);
+  /** @type {Stage["headOf"]} */
+  const headOf = (kind) => headsOf(trace, kind).find((head) => head.index === view[kind]);
   return {
     tip,
     goTo,
@@ -117,6 +136,7 @@ function makeStage(trace, view, tip, goTo) {
   };
 }
 
+/** @param {ReturnType<typeof makeTape> | null} tape @param {Part} chain @param {HTMLElement} controls */
 function machine(tape, chain, controls) {
   const title = make("h3", {}, "At this step");
   const legend = tape ? [tape.legend] : [];
@@ -125,16 +145,20 @@ function machine(tape, chain, controls) {
   return make("section", { class: "machine" }, heading, ...scrolls, chain.element);
 }
 
-/** Which head the chain explains, and which locations are shown. */
+/**
+ * Which head the chain explains, and which locations are shown.
+ * @param {Trace} trace @param {View} view @param {() => void} layout
+ */
 function makeControls(trace, view, layout) {
   const number = (viewersMade += 1);
   const several = trace.heads.length > 2;
-  const ranked = ["write", "read"].flatMap((kind) => rankedHeads(trace, kind));
+  const ranked = KINDS.flatMap((kind) => rankedHeads(trace, kind));
+  /** @type {[string, string, string][]} */
   const heads = ranked.map((head) => {
     const label = several ? `${head.name}: ${roleOf(head, trace)}` : head.name;
     return [String(trace.heads.indexOf(head)), label, head.kind];
   });
-  const chooseHead = (value) => {
+  const chooseHead = (/** @type {string} */ value) => {
     view.head = Number(value);
     const { kind, index } = trace.heads[view.head];
     view[kind] = index;
@@ -143,8 +167,9 @@ function makeControls(trace, view, layout) {
   const controls = make("div", { class: "controls" });
   const inUse = stretchInUse(trace).count;
   if (inUse < locationsOf(trace)) {
+    /** @type {["used" | "all", string][]} */
     const choices = [["used", `in use (${inUse})`], ["all", `all ${locationsOf(trace)}`]];
-    const chooseLocations = (value) => {
+    const chooseLocations = (/** @type {string} */ value) => {
       view.zoomed = value === "used";
       layout();
     };
@@ -152,10 +177,11 @@ function makeControls(trace, view, layout) {
     const name = `locations-${number}`;
     controls.append(makeChoice("Locations", name, choices, chosen, chooseLocations));
   }
-  const chooseScale = (value) => {
+  const chooseScale = (/** @type {string} */ value) => {
     view.fixed = value === "fixed";
     layout();
   };
+  /** @type {["fitted" | "fixed", string][]} */
   const scales = [["fitted", "fitted"], ["fixed", "0 to 1"]];
   const scale = view.fixed ? "fixed" : "fitted";
   controls.append(
@@ -166,11 +192,13 @@ function makeControls(trace, view, layout) {
   return controls;
 }
 
+/** @param {HTMLElement} element @param {Player} player @param {Stage} stage @param {Trace} trace @param {() => void} layout */
 function listen(element, player, stage, trace, layout) {
-  const onKey = (event) => {
+  const onKey = (/** @type {KeyboardEvent} */ event) => {
     if (!element.isConnected || element.offsetParent === null || event.defaultPrevented) return;
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    if (event.target.closest(event.key === " " ? HAS_OWN_SPACE : HAS_OWN_ARROWS)) return;
+    const own = event.key === " " ? HAS_OWN_SPACE : HAS_OWN_ARROWS;
+    if (event.target instanceof Element && event.target.closest(own)) return;
     if (actOnKey(event.key, player, stage, trace)) event.preventDefault();
   };
   let width = element.clientWidth;
@@ -189,17 +217,19 @@ function listen(element, player, stage, trace, layout) {
   };
 }
 
+/** @param {string} key @param {Player} player @param {Stage} stage @param {Trace} trace */
 function actOnKey(key, player, stage, trace) {
-  const steps = {
-    ArrowLeft: stage.step() - 1,
-    ArrowRight: stage.step() + 1,
-    Home: 0,
-    End: trace.steps - 1,
-  };
+  const steps = new Map([
+    ["ArrowLeft", stage.step() - 1],
+    ["ArrowRight", stage.step() + 1],
+    ["Home", 0],
+    ["End", trace.steps - 1],
+  ]);
+  const step = steps.get(key);
   if (key === " ") player.toggle();
-  else if (key in steps) {
+  else if (step !== undefined) {
     player.pause();
-    stage.goTo(steps[key]);
+    stage.goTo(step);
     stage.tip.say(stepInWords(trace, stage.step()));
   } else return false;
   return true;

@@ -1,34 +1,44 @@
 /** A page of several views. The address says which one is shown, and what is in it; see route.js. */
 
-import { make } from "./dom.js";
+import { find, make } from "./dom.js";
 import { readRoute } from "./route.js";
+
+/** @import { Backend, Guide, Shown } from "./types.d.ts" */
 
 /**
  * Show the views of a page. `starters` makes each by the id of its section when it is first shown:
  * from the guide and the backend, an object with `show(route)`.
+ * @param {Backend} backend
+ * @param {Record<string, (guide: Guide, backend: Backend) => Shown>} starters
  */
 export async function startViews(backend, starters) {
+  /** @type {Map<string, Shown>} */
   const views = new Map();
   const guide = await backend.guide();
   const show = () => {
     const route = readRoute(location.hash, Object.keys(starters));
     for (const name of Object.keys(starters)) showWhether(name, name === route.view);
-    if (!views.has(route.view)) views.set(route.view, starters[route.view](guide, backend));
-    views.get(route.view).show(route);
+    const view = views.get(route.view) ?? starters[route.view](guide, backend);
+    views.set(route.view, view);
+    view.show(route);
   };
   addEventListener("popstate", show); // also where somebody edits the address or follows a link
   show();
 }
 
+/** @param {string} name @param {boolean} shown */
 function showWhether(name, shown) {
-  document.getElementById(name).hidden = !shown;
+  find(name, HTMLElement).hidden = !shown;
   const link = document.querySelector(`nav a[href="#${name}"]`);
-  if (shown) link.setAttribute("aria-current", "page");
-  else link.removeAttribute("aria-current");
+  if (shown) link?.setAttribute("aria-current", "page");
+  else link?.removeAttribute("aria-current");
 }
 
-/** Say on the page why it does not start. */
+/**
+ * Say on the page why it does not start.
+ * @param {Error} error
+ */
 export function explain(error) {
   const text = make("p", { class: "message", role: "alert" }, error.message);
-  document.querySelector("main").prepend(text);
+  document.querySelector("main")?.prepend(text);
 }

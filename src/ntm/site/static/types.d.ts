@@ -1,0 +1,133 @@
+/** Types of the site's data: what ntm.site.catalogue writes, and the messages to the worker. */
+
+import type { Network as Machine, Tensor } from "../../engine/web/engine.js";
+import type {
+  Initialisation, NTMConfig, OptimiserSettings, TrainingSettings,
+} from "../../engine/web/python.d.ts";
+import type { Axis, Drawing } from "../../studio/static/python.d.ts";
+import type {
+  Guide, Labels, Point, Problem, TaskGuide, TraceDocument,
+} from "../../studio/static/types.d.ts";
+
+export type Tensors = Record<string, Tensor>;
+/** A task's settings by their Python names. */
+export type TaskSettings = Record<string, number | boolean | string | null>;
+
+/** data/site.json. */
+export interface Catalogue extends Guide {
+  tasks: Record<string, TaskFacts>;
+  networks: NetworkFacts[];
+  /** By task and model. */
+  training: Record<string, Record<string, Settings>>;
+  /** Where the random numbers begin, by the seed of a run. */
+  streams: Record<"weights" | "training", Record<string, number>>;
+  limits: PageLimits;
+}
+
+export interface PageLimits {
+  max_steps: number;
+  max_cells: number;
+  max_locations: number;
+  max_values: number;
+}
+
+/** A task that can be drawn. */
+export interface TaskFacts extends TaskGuide {
+  drawing: Drawing;
+  axes: Axis[];
+  smallest: Partial<Record<Axis, number>>;
+  defaults: TaskSettings;
+  fields: string[];
+  channels: (Labels & { options: TaskSettings })[];
+  readable_bits: number;
+}
+
+export interface NetworkFacts {
+  id: string;
+  title: string;
+  task: string;
+  task_settings: TaskSettings;
+  model: string;
+  config: NTMConfig;
+  sequences: number | null;
+  bits: number | null;
+  initialisation?: Initialisation;
+  /** The weights' file; none where the network is untrained, or the person's own. */
+  file?: string | null;
+  /** Where the random numbers of its weights begin, if it is untrained. */
+  stream?: number;
+}
+
+/** The sections of a run's config.json. */
+export interface Settings {
+  task: TaskSettings;
+  model: NTMConfig;
+  optimiser: OptimiserSettings;
+  training: TrainingSettings;
+  initialisation: Initialisation;
+}
+
+/** A network that runs in a worker: its weights are in a file, or kept, or are drawn at random. */
+export type Run = Pick<
+  NetworkFacts, "id" | "config" | "task_settings" | "file" | "initialisation" | "stream">;
+
+export interface About {
+  title?: string;
+  hint?: string | null;
+  model?: string;
+}
+
+export interface TrainRequest {
+  facts: TaskFacts;
+  settings: Settings;
+  starts: { training: number; weights: number };
+  /** The problem that the network is shown on. */
+  problem: Problem;
+  /** Sequences to train on. */
+  most: number;
+}
+
+/** What the page may ask of the worker. */
+export interface Answers {
+  /** Remember a network's weights, which are in no file of the site. */
+  keep(request: { id: string; tensors: Tensors }): void;
+  trace(request: {
+    network: Run; facts: TaskFacts; problem: Problem; locations?: number | null; about: About;
+  }): Promise<TraceDocument>;
+  train(request: TrainRequest): Promise<void>;
+  stop(request: object): Promise<{ tensors: Tensors; sequences: number }>;
+}
+
+/** What the worker tells while it trains. */
+export interface Progress {
+  points: Point[];
+  sequences: number;
+  seconds: number;
+  done: boolean;
+  picture?: TraceDocument;
+}
+
+export type Question = {
+  [Name in keyof Answers]: { number: number; ask: Name } & Parameters<Answers[Name]>[0];
+}[keyof Answers];
+export interface Message {
+  number: number;
+  answer?: unknown;
+  error?: string;
+  progress?: Progress;
+}
+
+/** The worker as the page asks it. */
+export type Ask = <Name extends keyof Answers>(
+  ask: Name, request: Parameters<Answers[Name]>[0]) => Promise<Awaited<ReturnType<Answers[Name]>>>;
+
+/** A batch of one sequence. */
+export interface Sequence {
+  steps: number;
+  sequences: number;
+  inputs: Float32Array;
+  targets: Float32Array;
+  mask: Float32Array;
+}
+
+export type { Machine, Tensor };

@@ -1,0 +1,243 @@
+"""JavaScript files that Python writes, so that a fact has one owner.
+
+`make facts` writes the files, and a test checks that they are up to date.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from itertools import groupby
+from pathlib import Path
+from textwrap import fill, indent
+from typing import Any, Literal, get_args
+
+from pydantic import TypeAdapter
+from tests.site.shapes import SIZES, parameter_sizes
+
+from ntm.config import ControllerKind, Initialisation, NTMConfig, ShiftMode
+from ntm.engine.native import RECORDED
+from ntm.models import MODELS
+from ntm.paper.experiment import Drawing
+from ntm.runs.settings import OptimiserSettings, TrainingSettings
+from ntm.runs.stream import SMALLEST_BLOCK
+from ntm.start import CONSTANT_START
+from ntm.studio import documents, schemas
+from ntm.studio.guide import problem_kinds
+from ntm.studio.problems import PROBLEMS
+from ntm.tasks import TASKS
+from ntm.trace import AXES, HEAD_ARRAYS
+
+PACKAGE = Path(__file__).parents[2] / "src" / "ntm"
+_OWNER = "written by `make facts` from the Python package."
+# The letters of a trace's axes, as JavaScript.
+_AXES = {
+    "O": "c.output_size",
+    "C": "c.controller_size",
+    "R": "c.read_heads",
+    "W": "c.write_heads",
+    "S": "c.shifts.length",
+    "N": "c.memory_locations",
+    "M": "c.memory_width",
+}
+_AXES_OF_TASKS = sorted({axis for task in TASKS.values() for axis in task.axes})
+_WORDS = {
+    "Axis": Literal[tuple(_AXES_OF_TASKS)],
+    "Drawing": Drawing,
+    "HeadArray": Literal[tuple(HEAD_ARRAYS)],
+    "RunState": schemas.State,
+}
+_NETWORKS = (NTMConfig, Initialisation, OptimiserSettings, TrainingSettings)
+_PAGE = (
+    *(schemas.SizeRange, schemas.ProblemForm, schemas.Limits, schemas.NetworkListed),
+    *(schemas.RunListed, schemas.RunsAnswer, schemas.FolderAnswer, schemas.Curve),
+    *(schemas.RunName, schemas.Deleted, *PROBLEMS.values()),
+)
+_SECOND = ".layers.1."
+_NUMBERS = ("integer", "number")
+
+
+def files() -> dict[Path, str]:
+    """Return the content of every file."""
+    return {
+        PACKAGE / "engine/web/facts.js": _engine(),
+        PACKAGE / "studio/static/facts.js": _studio(),
+        PACKAGE / "engine/web/python.d.ts": _declarations({}, _NETWORKS),
+        PACKAGE / "studio/static/python.d.ts": _declarations(_WORDS, _PAGE),
+        PACKAGE / "site/static/python.d.ts": _declarations({}, map(TASKS.get, problem_kinds())),
+    }
+
+
+_ENGINE = """\
+/** Facts about networks, {owner} */
+
+/** @import {{ NTMConfig }} from "./python.d.ts" */
+/** @typedef {{[string, number[]][]}} Shapes names and shapes, in order */
+
+/** The sizes of a config; each is at least 1. */
+export const SIZES = /** @type {{const}} */ ({sizes});
+export const CONTROLLERS = {controllers};
+export const SHIFT_MODES = {shift_modes};
+/** The model of the command line that has such a controller. */
+export const MODELS = {models};
+
+/** The defaults of the optimiser, which are the paper's. */
+export const PAPER = Object.freeze({optimiser});
+
+/** The sequences of the smallest block of training data. */
+export const SMALLEST_BLOCK = {block};
+/** The value of a start memory that is constant. */
+export const CONSTANT_START = {start};
+
+/**
+ * The shapes of a controller's layers above the first.
+ * @param {{NTMConfig}} c
+ * @param {{(layer: number) => Shapes}} shapesOf
+ */
+function layersAbove(c, shapesOf) {{
+  return Array.from({{ length: c.controller_layers - 1 }}, (_, i) => shapesOf(i + 1)).flat();
+}}
+
+/**
+ * Every parameter by controller, in the order of Python's `state_dict`.
+ * @type {{Record<NTMConfig["controller"], (c: NTMConfig, shiftOutputs: number) => Shapes>}}
+ */
+export const PARAMETERS = {{
+{parameters}
+}};
+
+/**
+ * Every array of a trace behind time and batch, in the order of the engine.
+ * @type {{(c: NTMConfig) => Shapes}}
+ */
+export const traceArrays = (c) => [
+{arrays}
+];
+"""
+
+_STUDIO = """\
+/** Facts about traces and runs, {owner} */
+
+/** The format of a trace document. */
+export const TRACE_FORMAT = {format};
+/** What a run may be doing. */
+export const RUN_STATES = {states};
+/** What the fields of the form accept that starts a run. */
+export const RUN_FORM = {form};
+"""
+
+
+def _engine() -> str:
+    kinds = get_args(ControllerKind)
+    arrays = ((name, [_AXES[axis] for axis in AXES[name][2:]]) for name in ("outputs", *RECORDED))
+    ntms = (family for family in MODELS.values() if family.config is NTMConfig)
+    return _ENGINE.format(
+        owner=_OWNER,
+        sizes=_listed(SIZES),
+        controllers=json.dumps(kinds),
+        shift_modes=json.dumps(get_args(ShiftMode)),
+        models=_record({family.fixed["controller"]: family.name for family in ntms}),
+        optimiser=_record(asdict(OptimiserSettings())),
+        block=SMALLEST_BLOCK,
+        start=CONSTANT_START,
+        parameters="\n".join(
+            f"  {kind}: (c, shiftOutputs) => [\n{_rows(kind)}\n  ]," for kind in kinds
+        ),
+        arrays="\n".join(f"  {_row(name, sizes)}," for name, sizes in arrays),
+    )
+
+
+def _rows(controller: str) -> str:
+    """The parameters of a network with such a controller; all layers above the first are alike."""
+    lines = []
+    for is_above, rows in groupby(parameter_sizes(controller).items(), lambda r: _SECOND in r[0]):
+        if is_above:
+            lines.append("    ...layersAbove(c, (layer) => [")
+            lines += [f"      {_row(name, sizes)}," for name, sizes in rows]
+            lines.append("    ]),")
+        else:
+            lines += [f"    {_row(name, sizes)}," for name, sizes in rows]
+    return "\n".join(lines)
+
+
+def _row(name: str, sizes: list[str]) -> str:
+    name = f"`{name.replace('.1.', '.${layer}.')}`" if _SECOND in name else json.dumps(name)
+    return f"[{name}, [{', '.join(sizes)}]]"
+
+
+def _studio() -> str:
+    request = schemas.RunRequest.model_json_schema()["properties"]
+    form = {
+        name: {"value": request[name]["default"], **_bounds(request[name])}
+        for name in ("seed", "sequences")
+    }
+    pattern = request["name"]["anyOf"][0]["pattern"].strip("^$")
+    # A page reads patterns in a mode in which a dash is escaped.
+    form["name"] = {
+        "pattern": pattern.replace("_-]", "_\\-]"),
+        "maxlength": 1 + int(re.findall(r"{0,(\d+)}", pattern)[0]),
+    }
+    return _STUDIO.format(
+        owner=_OWNER,
+        format=documents.FORMAT,
+        states=json.dumps(get_args(schemas.State)),
+        form=_record(form),
+    )
+
+
+def _bounds(schema: dict[str, Any]) -> dict[str, int]:
+    return {"min": schema["minimum"], "max": schema["maximum"]}
+
+
+def _declarations(words: Mapping[str, Any], records: Iterable[type]) -> str:
+    types = [
+        f"\nexport type {name} = {_type(TypeAdapter(kind).json_schema())};\n"
+        for name, kind in words.items()
+    ]
+    return f"/** Types of data, {_OWNER} */\n{''.join(types)}{''.join(map(_interface, records))}"
+
+
+def _interface(kind: type) -> str:
+    schema = TypeAdapter(kind).json_schema(mode="serialization")
+    lines = [f"  {name}: {_type(part)};" for name, part in schema["properties"].items()]
+    return "\n".join([f"\nexport interface {kind.__name__} {{", *lines, "}\n"])
+
+
+def _type(schema: dict[str, Any]) -> str:
+    """A JSON schema as a type."""
+    if "$ref" in schema:
+        return str(schema["$ref"].rpartition("/")[2])
+    if "enum" in schema:
+        return " | ".join(map(json.dumps, schema["enum"]))
+    if "anyOf" in schema:
+        return " | ".join(dict.fromkeys(map(_type, schema["anyOf"])))
+    if schema["type"] == "array":
+        item = _type(schema["items"])
+        item = f"({item})" if " | " in item else item
+        pair = schema.get("minItems") == schema.get("maxItems") == 2
+        return f"[{item}, {item}]" if pair else f"{item}[]"
+    if schema["type"] == "object":
+        return f"Record<string, {_type(schema['additionalProperties'])}>"
+    return "number" if schema["type"] in _NUMBERS else str(schema["type"])
+
+
+def _listed(names: Iterable[str]) -> str:
+    """A list, one line for every few names."""
+    lines = fill(json.dumps(list(names))[1:-1], 90, break_on_hyphens=False)
+    return f"[\n{indent(lines, '  ')},\n]"
+
+
+def _record(values: Mapping[str, Any]) -> str:
+    lines = "".join(f"  {name}: {_literal(value)},\n" for name, value in values.items())
+    return f"{{\n{lines}}}"
+
+
+def _literal(value: Any) -> str:
+    if not isinstance(value, Mapping):
+        return json.dumps(value)
+    return f"{{ {', '.join(f'{name}: {_literal(part)}' for name, part in value.items())} }}"
+
+
+if __name__ == "__main__":
+    for file, content in files().items():
+        file.write_text(content, encoding="utf-8")
