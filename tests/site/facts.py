@@ -19,7 +19,7 @@ from ntm.config import ControllerKind, Initialisation, NTMConfig, ShiftMode
 from ntm.engine.native import RECORDED
 from ntm.models import MODELS
 from ntm.paper.experiment import Drawing
-from ntm.runs.settings import OptimiserSettings, TrainingSettings
+from ntm.runs.sections import OptimiserSettings, TrainingSettings
 from ntm.runs.stream import SMALLEST_BLOCK
 from ntm.start import CONSTANT_START
 from ntm.studio import documents, schemas

@@ -14,6 +14,7 @@ from tests.training.test_loop import Interrupting
 from ntm.runs import FolderError, Run, RunError, Settings, block_generator
 from ntm.tasks import TASKS, Batch, Copy, register
 from ntm.training import Observer, train
+from ntm.training.loop import Trainer
 
 Small = Callable[..., Settings]
 
@@ -146,3 +147,18 @@ def test_a_folder_that_was_there_before_stays_as_it_was(small: Small, tmp_path: 
     with pytest.raises(FolderError, match="holds a run already"):
         train(small(), tmp_path / "run")
     assert sorted(file.name for file in (tmp_path / "run").iterdir()) == kept
+
+
+class Neighbour(Observer):
+    """Writes a file into the folder, as another program might, before the run fails."""
+
+    def started(self, run: Trainer) -> None:
+        assert run.folder is not None
+        (run.folder.path / "theirs.txt").write_text("kept")
+        raise RuntimeError("no more")
+
+
+def test_a_run_that_cannot_start_removes_its_own_files_alone(small: Small, tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="no more"):
+        train(small(), tmp_path / "run", observers=[Neighbour()])
+    assert [file.name for file in (tmp_path / "run").iterdir()] == ["theirs.txt"]

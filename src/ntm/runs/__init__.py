@@ -12,7 +12,8 @@ from ntm.runs.building import build_model, full_size
 from ntm.runs.errors import FolderError, RunError
 from ntm.runs.folder import Run, find_runs, run_name
 from ntm.runs.metrics import read_metrics
-from ntm.runs.settings import OptimiserSettings, Settings, TrainingSettings
+from ntm.runs.sections import OptimiserSettings, TrainingSettings
+from ntm.runs.settings import Settings
 from ntm.runs.stream import Stream, block_generator
 
 __all__ = [

@@ -32,6 +32,12 @@ from ntm.runs.weights import read_facts, read_weights, require_fitting
 
 Weights = Literal["best", "latest"]
 
+FILES = (
+    *("config.json", "metrics.jsonl", "model.safetensors", "best.safetensors"),
+    *("checkpoint", "tensorboard", ".lock"),
+)
+"""Names in a run folder that belong to the run."""
+
 
 class Run:
     """A run folder that exists. `Run.create` makes one, `Run(path)` opens one."""

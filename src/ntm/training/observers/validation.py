@@ -9,7 +9,7 @@ import torch
 from ntm.models.family import Model
 from ntm.runs import Settings, block_generator, full_size
 from ntm.runs.metrics import Line
-from ntm.runs.settings import beyond_task
+from ntm.runs.sections import beyond_task
 from ntm.tasks import Batch, Task, cost_in_bits
 from ntm.training.observers.base import Observer
 
