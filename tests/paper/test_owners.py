@@ -14,7 +14,7 @@ from ntm.paper import experiments
 SOURCE = Path(__file__).parents[2] / "src" / "ntm"
 TASKS = [experiment.task for experiment in experiments()]
 TASK_OWNERS, MODEL_OWNERS = ("tasks", "paper"), ("models", "paper")
-CONTROLLERS = ("config.py", "controllers.py", "layer.py", "engine")
+CONTROLLERS = ("config.py", "controllers.py", "layer", "engine")
 CLASSES = {kind.__name__ for kind in tasks.TASKS.values() if kind.__module__.startswith("ntm.")}
 # "copy" is also a word, and "lstm" also a controller: as a part of a sentence they mean those.
 HYPHENATED = [name for name in (*TASKS, *MODELS) if "-" in name]

@@ -15,7 +15,7 @@ import torch
 from safetensors.torch import load_file
 from tests.training import parallel_worker as worker
 
-from ntm import cli
+from ntm.commands import main as cli
 from ntm.runs import Run, checkpoints, read_metrics
 from ntm.training import train
 
@@ -153,7 +153,7 @@ def test_a_signal_to_one_rank_ends_all_with_a_checkpoint(tmp_path: Path) -> None
     code, output, errors = finished(process)
     assert code != 0
     assert output.count("Interrupted after") == 1, errors
-    assert "cli.py" not in errors  # a traceback of torchrun's own is all there may be
+    assert "commands/main.py" not in errors  # a traceback of torchrun's own is all there may be
     newest, _ = checkpoints.load_newest(run / "checkpoint")
     assert newest is not None
     assert f"Interrupted after {newest.values['sequences']:,} sequences" in output
