@@ -1,6 +1,7 @@
 """A training step without autograd: the same cost, gradients and update as with it."""
 
 import math
+import threading
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal
@@ -195,6 +196,28 @@ def test_the_network_may_let_go_of_its_gradients() -> None:
     spoil = [torch.full_like(gradient, torch.nan) for gradient in expected]
     assert call(*block_of(TASK), 0, 5) == nats
     assert all(tensor.isnan().all() for tensor in spoil)
+
+
+def test_a_second_thread_is_refused_while_gradients_are_computed() -> None:
+    """Both calls would use the same buffers."""
+    block, net = block_of(Copy(bits=2, max_length=40)), network(NETWORKS["lstm"], torch.float32)
+    call, results, refusals = NTMGradients(net), [], []
+    nats = call(*block, 0, 256)
+
+    def compute() -> None:
+        for _ in range(10):
+            try:
+                results.append(call(*block, 0, 256))
+            except RuntimeError as error:
+                refusals.append(str(error))
+
+    workers = [threading.Thread(target=compute) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert set(results) == {nats}
+    assert "give every thread a network" in refusals[0]
 
 
 Kind = Literal["reference", "native", "fused"]

@@ -3,6 +3,7 @@
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <atomic>
 
 #include "trees.h"
 
@@ -131,7 +132,11 @@ class Block {
 template <typename T, typename Network, typename NetworkSizes>
 class Bound {
  public:
+  // One call at a time: the buffers live from call to call, and Python's lock is released while a call computes.
   double compute(const Block<T>& block, Index begin, Index end, Index threads) {
+    if (computes_.exchange(true))
+      throw std::runtime_error("Another thread computes gradients of this network; give every thread a network.");
+    const Release release{computes_};
     return block.compute(gradients_, sizes_, begin, end, threads);
   }
 
@@ -143,6 +148,12 @@ class Bound {
   }
 
  private:
+  struct Release {
+    std::atomic<bool>& flag;
+    ~Release() { flag = false; }
+  };
+
+  std::atomic<bool> computes_ = false;
   NetworkSizes sizes_;
   Network gradients_;
   Kept kept_;

@@ -22,7 +22,10 @@ inline void give_block(void* memory) { ::operator delete(memory, kCacheLine); }
 
 #else
 
-// The blocks of a thread that are free. Their sizes are powers of two; large ones go back to the system.
+// Whether this thread is ending and its free blocks are gone. A bool has no destructor, so it can be read to the end.
+inline thread_local bool blocks_are_gone = false;
+
+// Free blocks of a thread. Their sizes are powers of two; large blocks go back to the system.
 class FreeBlocks {
  public:
   static FreeBlocks& own() {
@@ -30,25 +33,25 @@ class FreeBlocks {
     return blocks;
   }
 
+  // A block of its own, from the system.
+  static void* make(std::size_t bytes) { return make(exponent_of(bytes)) + 1; }
+  static void release(void* memory) { ::operator delete(static_cast<Block*>(memory) - 1, kCacheLine); }
+
   FreeBlocks() = default;
   FreeBlocks(const FreeBlocks&) = delete;
   FreeBlocks& operator=(const FreeBlocks&) = delete;
   ~FreeBlocks() {
+    blocks_are_gone = true;
     for (Block* block : first_)
       while (block) ::operator delete(std::exchange(block, block->next), kCacheLine);
-    kept_ = kMost;  // what is given back by a thread that is ending goes to the system
   }
 
   void* take(std::size_t bytes) {
-    int exponent = kSmallest;
-    while ((std::size_t(1) << exponent) < bytes + sizeof(Block)) ++exponent;
+    const int exponent = exponent_of(bytes);
     Block* block = exponent < kExponents ? first_[exponent] : nullptr;
-    if (block) {
-      first_[exponent] = block->next;
-      kept_ -= std::size_t(1) << exponent;
-    } else {
-      block = new (::operator new(std::size_t(1) << exponent, kCacheLine)) Block{nullptr, exponent};
-    }
+    if (!block) return make(exponent) + 1;
+    first_[exponent] = block->next;
+    kept_ -= std::size_t(1) << exponent;
     return block + 1;
   }
 
@@ -56,26 +59,37 @@ class FreeBlocks {
     Block* const block = static_cast<Block*>(memory) - 1;
     const int exponent = block->exponent;
     const std::size_t size = std::size_t(1) << exponent;
-    if (exponent >= kExponents || kept_ + size > kMost) return ::operator delete(block, kCacheLine);
+    if (exponent >= kExponents || kept_ + size > kMost) return release(memory);
     block->next = first_[exponent];
     first_[exponent] = block;
     kept_ += size;
   }
 
  private:
-  struct alignas(64) Block {  // what stands before the memory
+  struct alignas(64) Block {  // stands before the memory
     Block* next;
     int exponent;
   };
   static constexpr int kSmallest = 8, kExponents = 21;
   static constexpr std::size_t kMost = std::size_t(4) << 20;
 
+  static int exponent_of(std::size_t bytes) {
+    int exponent = kSmallest;
+    while ((std::size_t(1) << exponent) < bytes + sizeof(Block)) ++exponent;
+    return exponent;
+  }
+  static Block* make(int exponent) {
+    return new (::operator new(std::size_t(1) << exponent, kCacheLine)) Block{nullptr, exponent};
+  }
+
   Block* first_[kExponents] = {};
   std::size_t kept_ = 0;
 };
 
-inline void* take_block(std::size_t bytes) { return FreeBlocks::own().take(bytes); }
-inline void give_block(void* memory) { FreeBlocks::own().give(memory); }
+inline void* take_block(std::size_t bytes) {
+  return blocks_are_gone ? FreeBlocks::make(bytes) : FreeBlocks::own().take(bytes);
+}
+inline void give_block(void* memory) { blocks_are_gone ? FreeBlocks::release(memory) : FreeBlocks::own().give(memory); }
 
 #endif
 
