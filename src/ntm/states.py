@@ -19,7 +19,7 @@ Flags = Tensor | Sequence[bool]
 
 def mapped(change: Callable[[Tensor], Tensor], state: Named) -> Named:
     """Apply a function to every part."""
-    return type(state)._make(map(change, state))
+    return type(state)(*[change(part) for part in state])
 
 
 def item(state: Named, index: int | Chosen) -> Any:
@@ -45,8 +45,9 @@ def where(done: Flags, fresh: Named, state: Named, kind: type[Named]) -> Named:
         _require_alike(name, new, old)
     first = next(iter(state))
     flags = _checked_flags(done, len(first)).to(first.device).view(-1, 1, 1)
+    # A compiler of torch 2.8 follows no `_make` of a named tuple.
     parts = zip(fresh, state, strict=True)
-    return kind._make(torch.where(flags, new, old) for new, old in parts)
+    return kind(*[torch.where(flags, new, old) for new, old in parts])
 
 
 def described(values: NamedTuple) -> str:
