@@ -13,8 +13,8 @@
 
 namespace ntm::NTM_TARGET {
 
-// start: any state with x's batch size. Writes logits, final, weightings and tape. The caller
-// zeroes logits and weightings. Each of the two weightings may be None.
+// start: any state with x's batch size. Writes logits, final, weightings and tape. With lengths,
+// the caller zeroes logits and weightings. Each of the two weightings may be None.
 template <typename T>
 void bound_forward(const Sizes& sizes, nb::handle x, nb::handle lengths, Index threads, const nb::list& weights,
                    const nb::list& start, bool keep, nb::handle tape, nb::handle logits, const nb::list& final,

@@ -115,7 +115,7 @@ struct Record {
 Index tape_size(Index steps, Index sequences, bool keep, const Sizes&);
 
 // Run the sequences x from the state `start`. Writes logits (T, B, O), final, weightings and tape.
-// The caller zeroes logits and weightings.
+// Steps beyond a length are not written: with lengths, the caller zeroes logits and weightings.
 template <typename T>
 void forward(T* logits, const MutableState<T>& final, const WeightingsOf<T*>& weightings, T* tape,
              const SequencesOf<const T*>& x, const State<T>& start, const Weights<T>& weights, bool keep,
