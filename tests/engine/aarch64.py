@@ -1,8 +1,8 @@
-"""The kernels on another processor: cross-compiled, run by an emulator, compared as at home.
+"""The kernels on another processor: cross-compiled, run in an emulator, and compared as usual.
 
     make test-aarch64
 
-It needs `ziglang` (a C++ compiler for every processor, from PyPI) and `qemu-aarch64`, and is no
+This needs `ziglang` (a C++ compiler for every processor, from PyPI) and `qemu-aarch64`, and is not
 part of `make test`.
 """
 
@@ -47,22 +47,22 @@ HEAD_ARRAYS = [
 ]
 UPDATES = 10
 OPTIMISER = {"lr": 1e-2, "decay": 0.95, "momentum": 0.9, "epsilon": 1e-4, "clip": 10.0}
-# Of a trace, these are arguments and no results.
+# Arrays of a trace that are arguments, not results.
 ARGUMENTS = {"trace shifts", "trace lengths", "trace inputs"}
-# Which axis is the batch's is settled before the kernels are called.
+# The layer handles batch_first before it calls the kernels.
 CALLS = {name: case for name, case in CASES.items() if "batch_first" not in case.options}
 
 Program = Callable[..., "Answer"]
 
 
 class Answer:
-    """What the program wrote, to be read from the front."""
+    """Output of the program, read from the front."""
 
     def __init__(self, content: bytes) -> None:
         self._rest = content
 
     def take(self, like: Tensor) -> Tensor:
-        """The next array, of this shape and dtype."""
+        """Return the next array, with the shape and dtype of `like`."""
         size = like.numel() * like.itemsize
         values, self._rest = bytearray(self._rest[:size]), self._rest[size:]
         assert len(values) == size
@@ -73,7 +73,7 @@ class Answer:
 
 
 def compiled(sources: Iterable[Path], program: Path) -> list[str]:
-    """The command that runs these sources on the emulated processor."""
+    """Compile these sources and return the command that runs them on the emulated processor."""
     compiler = [sys.executable, "-m", "ziglang", "c++", "-target", "aarch64-linux-gnu.2.31"]
     flags = ["-O2", *SHARED_FLAGS, "-Wall", "-Wextra", "-Werror", "-DNTM_TARGET=baseline"]
     subprocess.run([*compiler, *flags, f"-I{SOURCES}", *sources, "-o", program], check=True)
@@ -82,7 +82,7 @@ def compiled(sources: Iterable[Path], program: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def command(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """What runs the kernels as a program."""
+    """Command that runs the kernels as a program."""
     return compiled(PORTABLE, tmp_path_factory.mktemp("aarch64") / "portable")
 
 
@@ -97,7 +97,7 @@ def portable(command: list[str]) -> Program:
 
 
 def described(net: NTM, steps: int, lengths: Tensor) -> list[Tensor]:
-    """What the program must know before the arrays: sizes, limits and lengths."""
+    """Return the header that the program reads before the arrays: sizes, limits and lengths."""
     c = net.config
     sizes = (c.input_size, c.output_size, c.controller_size, c.controller_layers)
     memory = (c.memory_locations, c.memory_width, c.read_heads, c.write_heads)
@@ -112,14 +112,14 @@ def described(net: NTM, steps: int, lengths: Tensor) -> list[Tensor]:
 
 
 def emulated(portable: Program, case: Case, dtype: torch.dtype, expected: Results) -> Results:
-    """As `results`, on the other processor; `expected` tells the shapes."""
+    """Return the same as `results`, from the other processor; `expected` gives the shapes."""
     net, x, given = concrete(case, dtype)
     state = given or net.initial_state(case.batch_size)
     lengths = torch.tensor(case.lengths or (case.steps,) * case.batch_size)
     ends = ("logits", "final", "read weightings", "write weightings")
     outputs = {name: like for name, like in expected.items() if name.startswith(ends)}
     torch.manual_seed(case.seed + 2)
-    factors = [*outputs][:-2], [*outputs]  # of the gradients without and with the weightings
+    factors = [*outputs][:-2], [*outputs]  # for the gradients without and with the weightings
     combination = [torch.randn(outputs[name].shape).to(dtype) for part in factors for name in part]
     arrays = (*net.cell.parameters(), *state, x, *combination)
     answer = portable("call", dtype, *described(net, case.steps, lengths), *arrays)
@@ -141,7 +141,7 @@ def emulated(portable: Program, case: Case, dtype: torch.dtype, expected: Result
 def start_gradients(
     net: NTM, given: State | None, state: State, dstate: list[Tensor]
 ) -> dict[str, Tensor]:
-    """The gradients of a given state or else of the parameters that the state is made of."""
+    """Return the gradients of the given state or, without one, of the start parameters."""
     if given is not None:
         names = [f"state.{name}" for name in state._fields]
         return dict(zip(names, dstate, strict=True))
@@ -166,7 +166,7 @@ def test_outputs_traces_and_gradients_are_the_references(name: str, portable: Pr
 
 
 def trained(net: NTM, batch: Batch) -> Results:
-    """The costs of some training steps with PyTorch, in nats, and all parameters after them."""
+    """Train with PyTorch; return the cost of each step in nats, and the final parameters."""
     optimiser, nats = GravesRMSprop(net.parameters(), **OPTIMISER), []
     for _ in range(UPDATES):
         optimiser.zero_grad()

@@ -1,4 +1,4 @@
-"""One case for every option of the layer and every size at which the kernels could differ."""
+"""One case for every option of the layer and for every size that the kernels could treat apart."""
 
 from tests.engine.comparison import Case, sizes
 

@@ -1,11 +1,11 @@
-"""Both engines on one call of the layer, every result by name, and when results count as equal.
+"""Comparison of both engines on one call of the layer: every result by name, and its tolerance.
 
-The truth is the reference engine in float64. No computation in float32 reaches it, and some calls
-amplify rounding more than others. How much, the reference engine shows: its error is its largest
-distance from the truth over runs whose arguments differ in their last bits. The native engine may
-be twice as far off. Luck can make the reference exact, so `FLOOR` units in the last place of a
-tensor's largest value are allowed beyond that. In float64 there is no better truth: there the two
-may be as far apart as in float32, scaled by the ratio of the precisions.
+The truth is the reference engine in float64. Float32 always rounds, and some calls amplify rounding
+more than others. The reference engine in float32 measures this: its error is the largest distance
+from the truth over runs whose arguments differ in their last bits. The native engine may have twice
+this error. The reference may be exact by luck, so `FLOOR` units in the last place of a tensor's
+largest value are allowed in addition. Float64 has no better truth: there the engines may differ as
+much as in float32, scaled by the ratio of the precisions.
 """
 
 import math
@@ -24,10 +24,10 @@ from ntm.trace import Trace
 
 RUNS = 3
 FLOOR = 32
-# For calls whose gradients are what cancellation leaves. The cosine of two single numbers is a
-# sign, with a slope of nearly zero; the slope 1 - y^2 of a saturated tanh hangs on y's last bit.
+# For calls whose gradients are the remainder of a cancellation. The cosine of two single numbers is
+# a sign, with a slope near zero; the slope 1 - y^2 of a saturated tanh depends on y's last bit.
 FLOOR_OF_CANCELLATION = 4096
-# What is zero in exact arithmetic is left as the rounding of larger numbers, without a scale.
+# A value that is zero in exact arithmetic is rounding error of larger numbers, so it has no scale.
 SMALLEST_SCALE = 0.1
 
 Layout = Literal["contiguous", "transposed", "every other", "expanded"]
@@ -35,7 +35,7 @@ Results = dict[str, Tensor]
 
 
 def sizes(inputs: int, outputs: int, units: int, locations: int, width: int) -> dict[str, int]:
-    """The arguments of NTM that are sizes."""
+    """Return the arguments of NTM that are sizes."""
     return {
         "input_size": inputs,
         "output_size": outputs,
@@ -46,7 +46,7 @@ def sizes(inputs: int, outputs: int, units: int, locations: int, width: int) -> 
 
 
 def random_network(chance: random.Random, **options: Any) -> NTM:
-    """A small network of random sizes."""
+    """Return a small network of random sizes."""
     lstm = chance.random() < 0.5
     return NTM(
         *(chance.randint(1, 5), chance.randint(1, 5)),
@@ -66,24 +66,24 @@ SMALL = sizes(inputs=3, outputs=2, units=7, locations=11, width=5)
 
 @dataclass(frozen=True)
 class Case:
-    """A network and what it is called with. The seed decides everything random."""
+    """A network and the arguments of its call. The seed fixes all random values."""
 
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Arguments of NTM, where they differ from SMALL."""
+    """Arguments of NTM that differ from SMALL."""
     steps: int = 5
     batch_size: int = 3
     lengths: tuple[int, ...] | None = None
     given_state: bool = False
     layout: Layout = "contiguous"
-    """How x lies in memory."""
+    """Layout of x in memory."""
     weight_scale: float = 1.0
-    """A factor on all parameters: at 30 gates saturate and weightings are one-hot."""
+    """Factor on all parameters: at 30 gates saturate and weightings are one-hot."""
     zero_memory: bool = False
     """Whether the memory is zero at the start."""
     seed: int = 0
 
     def network(self) -> NTM:
-        """The network in float32; unless the case says so, no parameter is at a special value."""
+        """Return the network in float32. Only the case can give parameters special values."""
         torch.manual_seed(self.seed)
         net = NTM(**{**SMALL, **self.options})
         with torch.no_grad():
@@ -93,7 +93,7 @@ class Case:
         return net
 
     def arguments(self, net: NTM) -> Results:
-        """x, (time, batch, input_size), and, if the case gives one, the parts of a state."""
+        """Return x (time, batch, input_size) and, if the case gives a state, its parts."""
         torch.manual_seed(self.seed + 1)
         x = torch.randn(self.steps, self.batch_size, net.config.input_size)
         if not self.given_state:
@@ -106,17 +106,17 @@ class Case:
 
     @property
     def floor(self) -> int:
-        """Units in the last place that are always allowed."""
+        """Number of units in the last place that are always allowed."""
         cancels = self.options.get("memory_width") == 1 or self.weight_scale > 1
         return FLOOR_OF_CANCELLATION if cancels else FLOOR
 
 
 def results(case: Case, engine: str, dtype: torch.dtype, run: int = 0) -> Results:
-    """Outputs, final state, weightings, trace and all gradients of the case's call, by name.
+    """Return outputs, final state, weightings, trace and all gradients of the case's call, by name.
 
-    The gradients are those of a random combination of all outputs and all of the final state, and
-    those of another one that has the weightings in it, too.
-    Runs other than 0 have the last bit of every parameter and argument moved at random.
+    There are two sets of gradients: of a random combination of all outputs and the final state, and
+    of another random combination that also contains the weightings.
+    In runs other than 0, the last bit of every parameter and argument is changed at random.
     """
     net, x, state = concrete(case, dtype, run)
     net.engine = engine
@@ -141,7 +141,7 @@ def results(case: Case, engine: str, dtype: torch.dtype, run: int = 0) -> Result
 
 
 def gradients(outputs: Results, leaves: Results) -> Results:
-    """The leaves' gradients of a random combination of the outputs."""
+    """Return the gradients of a random combination of the outputs, for each leaf."""
     combined = [(output, torch.randn(output.shape).to(output.dtype)) for output in outputs.values()]
     # Parts without elements may have no gradient.
     kept = [pair for pair in combined if pair[0].requires_grad or pair[0].numel()]
@@ -152,13 +152,13 @@ def gradients(outputs: Results, leaves: Results) -> Results:
 
 
 def recorded(trace: Trace) -> Results:
-    """What an engine records; the rest of a trace is for those who draw it."""
+    """Return the arrays of a trace that an engine records; the others are for figures."""
     drawn = ("targets", "mask", "optimal", "about")
     return {f"trace {n}": torch.as_tensor(a) for n, a in vars(trace).items() if n not in drawn}
 
 
 def concrete(case: Case, dtype: torch.dtype, run: int = 0) -> tuple[NTM, Tensor, State | None]:
-    """The case's network, its x as the network wants it and the given state or None."""
+    """Return the case's network, its x in the network's layout, and the given state or None."""
     net = case.network().to(dtype)
     given = {name: tensor.to(dtype) for name, tensor in case.arguments(net).items()}
     if run > 0:
@@ -170,7 +170,7 @@ def concrete(case: Case, dtype: torch.dtype, run: int = 0) -> tuple[NTM, Tensor,
 
 
 def laid_out(x: Tensor, layout: Layout) -> Tensor:
-    """The same values elsewhere in memory; what lies between them is NaN."""
+    """Return the same values in another memory layout, with NaN in the gaps."""
     if layout == "transposed":
         return x.permute(2, 1, 0).contiguous().permute(2, 1, 0)
     if layout == "every other":
@@ -183,15 +183,15 @@ def laid_out(x: Tensor, layout: Layout) -> Tensor:
 
 
 def move_last_bits(tensor: Tensor) -> None:
-    """Make every element the next larger or the next smaller number, at random."""
+    """Replace every element by the next larger or next smaller number, at random."""
     direction = torch.where(torch.rand(tensor.shape) < 0.5, -torch.inf, torch.inf).to(tensor)
     tensor.copy_(torch.nextafter(tensor, direction))
 
 
 @contextmanager
 def poisoned() -> Iterator[None]:
-    """Within, memory that torch leaves uninitialised is NaN."""
-    # A part of the deterministic mode; `torch.use_deterministic_algorithms` imports the compiler.
+    """Fill memory that torch leaves uninitialised with NaN."""
+    # The deterministic mode does this; `torch.use_deterministic_algorithms` imports the compiler.
     torch.set_deterministic_debug_mode("error")
     try:
         yield
@@ -200,7 +200,7 @@ def poisoned() -> Iterator[None]:
 
 
 def tolerances(truth: Results, runs: Sequence[Results], floor: int = FLOOR) -> dict[str, float]:
-    """How far from the truth float32 may be, by the rule at the top; runs: the reference's."""
+    """Return the error allowed in float32 by the rule at the top; runs: of the reference engine."""
     unit = floor * torch.finfo(torch.float32).eps
     return {
         name: unit * max(largest(expected), SMALLEST_SCALE)
@@ -210,13 +210,13 @@ def tolerances(truth: Results, runs: Sequence[Results], floor: int = FLOOR) -> d
 
 
 def in_float64(allowed: Mapping[str, float]) -> dict[str, float]:
-    """The tolerances of float64, from those of float32."""
+    """Return the tolerances for float64 from the tolerances for float32."""
     ratio = torch.finfo(torch.float64).eps / torch.finfo(torch.float32).eps
     return {name: ratio * tolerance for name, tolerance in allowed.items()}
 
 
 def require_equal(found: Results, truth: Results, allowed: Mapping[str, float]) -> None:
-    """Raise an error with a line for every result that is further from the truth than allowed."""
+    """Raise an error with one line for every result whose error is larger than allowed."""
     assert found.keys() == truth.keys()
     wrong = []
     for name, expected in truth.items():
@@ -230,7 +230,7 @@ def require_equal(found: Results, truth: Results, allowed: Mapping[str, float]) 
 
 
 def require_equal_engines(case: Case) -> None:
-    """The native engine's results are the reference's, in both precisions."""
+    """Require that the native engine's results equal the reference's, in both precisions."""
     truth = results(case, "reference", torch.float64)
     runs = [results(case, "reference", torch.float32, run) for run in range(RUNS)]
     allowed = tolerances(truth, runs, case.floor)
@@ -242,7 +242,7 @@ def require_equal_engines(case: Case) -> None:
 
 
 def distance(a: Tensor, b: Tensor) -> float:
-    """The largest difference between two tensors of one shape."""
+    """Return the largest difference between two tensors of the same shape."""
     assert a.shape == b.shape
     difference = (a.double() - b.double()).abs()
     if difference.isnan().any():
@@ -251,5 +251,5 @@ def distance(a: Tensor, b: Tensor) -> float:
 
 
 def largest(tensor: Tensor) -> float:
-    """The largest absolute value; zero where there is none."""
+    """Return the largest absolute value, or zero for an empty tensor."""
     return tensor.double().abs().max().item() if tensor.numel() else 0.0

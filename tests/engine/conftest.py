@@ -11,7 +11,7 @@ RunPython = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def run_python() -> RunPython:
-    """Run a script in a new interpreter that finds the same packages; keywords are environment."""
+    """Run a script in a new interpreter with the same packages; keywords: environment variables."""
 
     def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
         flags = ["-S"] if sys.flags.no_site else []

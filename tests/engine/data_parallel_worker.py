@@ -27,7 +27,7 @@ def network(controller: str, engine: str) -> NTM:
 
 
 def train(model: torch.nn.Module, first: int, last: int) -> None:
-    """A few updates on the mean loss of sequences first to last - 1; the last gradients stay."""
+    """Train on the mean loss of sequences first to last - 1, and keep the last gradients."""
     optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
     generator = torch.Generator().manual_seed(5)
     for _ in range(UPDATES):

@@ -1,4 +1,4 @@
-"""Batches from the workers of a DataLoader, with a network that has run natively in the parent.
+"""Batches from DataLoader workers, with a network that has run natively in the parent.
 
 python -m tests.engine.loaders fork|spawn
 """
@@ -28,7 +28,7 @@ def network() -> NTM:
 
 
 class Answers(Dataset[tuple[Tensor, Tensor, Tensor]]):
-    """Problems of one length and, made in the worker by the same network, its answers to them."""
+    """Problems of one length, and the network's answers, computed in the worker."""
 
     def __init__(self, net: NTM) -> None:
         self.net = net
@@ -44,7 +44,7 @@ class Answers(Dataset[tuple[Tensor, Tensor, Tensor]]):
 
 
 def losses(net: NTM, context: str | None) -> list[Tensor]:
-    """Train on what the loader brings; every answer is the one that the parent gives."""
+    """Train on the loader's batches; check that the worker's answers equal the parent's."""
     loader = DataLoader(
         Answers(network()),
         batch_size=3,
@@ -70,8 +70,8 @@ def losses(net: NTM, context: str | None) -> list[Tensor]:
 if __name__ == "__main__":
     torch.set_num_threads(2)
     net = network()
-    net(torch.zeros(5, 8, TASK.input_size))[0].sum().backward()  # helpers are running by now
+    net(torch.zeros(5, 8, TASK.input_size))[0].sum().backward()  # starts the helper threads
     expected = losses(network(), None)
     assert all(map(torch.equal, losses(network(), sys.argv[1]), expected))
-    assert all(map(torch.equal, losses(network(), None), expected))  # nor is the parent disturbed
+    assert all(map(torch.equal, losses(network(), None), expected))  # the parent still works
     print("equal", len(expected))

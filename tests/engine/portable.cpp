@@ -1,5 +1,5 @@
-// The functions of contract.h as a program, for processors that Python is not on: arrays come in on standard input
-// and results go out on standard output, in the order in which portable.py writes and reads them.
+// The functions of contract.h as a program, for processors without Python. It reads arrays from
+// standard input and writes results to standard output, in the order of aarch64.py.
 //
 //   portable call|train|lstm float|double
 
@@ -67,7 +67,7 @@ struct Call {
   Index rows = steps * sequences;
 };
 
-// Forward, record and backward: the last first without and then with gradients of the weightings.
+// Run forward, record, and backward twice: without and with gradients of the weightings.
 template <typename T>
 void call() {
   const Call c;
@@ -101,7 +101,7 @@ void call() {
   }
 }
 
-// Training steps on one batch: the cost of each, then the parameters.
+// Run training steps on one batch. Writes the cost of each step, then the parameters.
 template <typename T>
 void train() {
   const Call c;
@@ -145,7 +145,7 @@ LSTMWeightsOf<Pointer> lstm_weights_of(Arrays<T>& a, Index layers) {
   return weights;
 }
 
-// The cost of one batch and the gradients of all parameters of an LSTM.
+// Compute the cost of one batch and the gradients of all parameters of an LSTM.
 template <typename T>
 void lstm() {
   const std::vector<Index> sizes = take<Index>(4);

@@ -1,4 +1,4 @@
-"""One of several processes that each keep a part of every parameter; writes the whole parameters.
+"""One of several processes that each hold a part of every parameter; writes the whole parameters.
 
 python sharded_worker.py FOLDER RANK PROCESSES
 """
@@ -27,7 +27,7 @@ def network(controller: str, engine: str) -> NTM:
 
 
 def train(net: NTM, first: int, last: int) -> None:
-    """A few updates on the mean loss of sequences first to last - 1."""
+    """Train on the mean loss of sequences first to last - 1."""
     optimiser = torch.optim.SGD(net.parameters(), lr=0.1)
     generator = torch.Generator().manual_seed(5)
     for _ in range(UPDATES):

@@ -1,8 +1,9 @@
-// How exact the functions of simd.h are. Prints, for each, the largest error in units in the last place of the exact
-// result, and where it is; the exit code is 1 where a special value gives a wrong one.
+// Accuracy of the functions in simd.h. Prints the largest error of each function, in units in the
+// last place of the exact result, and its argument. The exit code is 1 if a special value is wrong.
 //
-// Long double arithmetic is the truth. The arguments are uniform in value and uniform in magnitude (small numbers
-// matter as much as large ones), with the neighbours of the places where a function changes its method.
+// Long double arithmetic is the truth. The arguments are uniform in value and uniform in magnitude
+// (small numbers matter as much as large ones). Arguments near the points where a function changes
+// its method are added.
 
 #include "simd.h"
 
@@ -16,7 +17,7 @@ namespace ntm::NTM_TARGET {
 template <typename T>
 using Function = Vec<T> (*)(Vec<T>);
 
-// All lanes get x, and the last one is looked at.
+// Return the last lane of function(x in all lanes).
 template <typename T>
 T at(Function<T> function, T x) {
   return function(broadcast<T>(x))[kLanes<T> - 1];

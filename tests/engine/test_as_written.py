@@ -1,4 +1,4 @@
-"""A function of section 3 that a user replaces has its effect, whichever engine would run."""
+"""A function of section 3 that a user replaces takes effect, for every choice of engine."""
 
 import warnings
 from collections.abc import Callable
@@ -27,7 +27,7 @@ def inputs() -> Tensor:
 
 
 def scaled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with its first tensor halved."""
+    """Return the function with its first tensor halved."""
 
     def replacement(*arguments: Any) -> Any:
         first, *rest = arguments
@@ -65,7 +65,7 @@ def test_a_replaced_function_has_its_effect(
 ) -> None:
     auto, native = network(controller, "auto"), network(controller, "native")
     plain, _ = auto(inputs())
-    native(inputs())  # now both are remembered as they are
+    native(inputs())  # now the engine remembers both networks as unchanged
     monkeypatch.setattr(*PLACES[name])
     expected, _ = network(controller, "reference")(inputs())
     assert not torch.equal(expected, plain)

@@ -1,6 +1,6 @@
-"""Calls of the extension itself, damaged at random: refused or carried out, never out of bounds.
+"""Randomly damaged calls of the extension: refused or carried out, but never out of bounds.
 
-NTM_DAMAGED_CALLS says how many are made; the default is small enough for every run of the tests.
+NTM_DAMAGED_CALLS sets their number; the default is small enough for every run of the tests.
 """
 
 import os
@@ -24,7 +24,7 @@ REFUSALS = (TypeError, ValueError, RuntimeError, OverflowError, MemoryError, Buf
 
 
 class Bordered:
-    """Tensors with NaN on both sides, where nobody may write."""
+    """Tensors with NaN on both sides, which must not be overwritten."""
 
     def __init__(self) -> None:
         self.rooms: list[tuple[Tensor, int]] = []
@@ -48,7 +48,7 @@ def network(chance: random.Random) -> NTM:
 
 
 def whole_call(chance: random.Random, new: Bordered) -> tuple[Callable[..., Any], list[Any]]:
-    """A function of the extension and arguments that it takes."""
+    """Return a function of the extension and valid arguments."""
     net = network(chance)
     config, dtype = net.config, net.start.memory.dtype
     sizes = native.sizes_of(config, net.backward_clip)
@@ -110,7 +110,7 @@ def whole_call(chance: random.Random, new: Bordered) -> tuple[Callable[..., Any]
 def lstm_of(
     chance: random.Random, channels: tuple[int, int], like: Callable[[Tensor], Tensor]
 ) -> tuple[Any, list[Tensor]]:
-    """The sizes and the parameters of a small LSTM."""
+    """Return the sizes and the parameters of a small LSTM."""
     net = LSTMBaseline(*channels, chance.randint(1, 9), chance.randint(1, 3))
     parameters = [*net.layers.parameters(), *net.output.parameters()]
     parameters += [net.start_hidden, net.start_cell]
@@ -118,7 +118,7 @@ def lstm_of(
 
 
 def computed(kind: str, channels: tuple[int, int], dtype: torch.dtype) -> Callable[..., float]:
-    """A call of one of the classes that compute gradients: its arguments, then those of a block."""
+    """Return a call of a class that computes gradients: arguments of the class, then of a block."""
 
     def compute(*arguments: Any) -> float:
         *own, inputs, targets, mask, lengths, begin, end, threads = arguments
@@ -169,7 +169,7 @@ def damaged_tensor(tensor: Tensor, chance: random.Random) -> Any:
 
 
 def damaged(value: Any, chance: random.Random) -> Any:
-    """Something else in the place of an argument, or of a part of it."""
+    """Return a replacement for an argument, or the argument with a part of it replaced."""
     if isinstance(value, Tensor):
         return damaged_tensor(value, chance)
     if isinstance(value, list) and value and chance.random() < 0.8:
@@ -188,7 +188,7 @@ HAS_EXCHANGE = hasattr(torch.Tensor, "__dlpack_c_exchange_api__")
 
 @pytest.fixture(params=["exchange", "attributes"] if HAS_EXCHANGE else ["attributes"])
 def asked_by(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Both ways to ask torch about a tensor: newer versions have the first."""
+    """Run a test with both ways to describe a tensor; older versions of torch have one only."""
     use_exchange = native.loaded().module.use_exchange
     assert use_exchange(request.param == "exchange") == (request.param == "exchange")
     yield
@@ -208,7 +208,7 @@ def test_damaged_calls_stay_within_their_arrays() -> None:
             try:
                 arguments[index] = damaged(arguments[index], chance)
             except REFUSALS:
-                continue  # torch would not make that tensor
+                continue  # torch refuses to make this tensor
         try:
             function(*arguments)
             carried_out += 1

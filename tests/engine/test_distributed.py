@@ -1,4 +1,4 @@
-"""Several processes that train together compute what one computes."""
+"""Several processes that train together get the same results as one process."""
 
 import copy
 import subprocess
@@ -15,7 +15,7 @@ PROCESSES = 2
 
 
 def run(script: ModuleType, folder: Path) -> None:
-    """Run a script in several processes, which meet in a folder."""
+    """Run a script in several processes that share a folder."""
     flags = ["-S"] if sys.flags.no_site else []
     command = [sys.executable, *flags, str(script.__file__), str(folder)]
     ranks = [
@@ -40,7 +40,7 @@ def test_two_processes_train_as_one(tmp_path: Path) -> None:
 
 
 def trained_alone(controller: str, engine: str) -> dict[str, torch.Tensor]:
-    """The weights and gradients of one process; every parameter has moved."""
+    """Return the weights and gradients of one process; check that every parameter has changed."""
     net = worker.network(controller, engine)
     start = {name: tensor.clone() for name, tensor in net.state_dict().items()}
     worker.train(net, 0, worker.SEQUENCES)

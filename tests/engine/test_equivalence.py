@@ -33,7 +33,7 @@ def test_the_engines_agree(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_without_gradients_the_outputs_are_the_same(name: str) -> None:
-    """Every bit, although the kernels then keep no more than two steps."""
+    """Equal to the bit, although the kernels then store only two steps."""
     case = CASES[name]
     net, x, state = concrete(case, torch.float32)
     net.engine = "native"
@@ -67,7 +67,7 @@ OPERATORS = {operators.forward, operators.forward_with_weightings, operators.bac
 
 
 class Watching(TorchDispatchMode):
-    """Sees every operator, the native engine's among them, and counts that one's calls."""
+    """Dispatch mode that counts the calls of the native engine's operators."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,18 +86,18 @@ def test_the_operator_gives_the_bits_of_an_ordinary_call(name: str, dtype: torch
     direct = results(CASES[name], "native", dtype)
     with Watching() as watching:
         through_operator = results(CASES[name], "native", dtype)
-    assert watching.calls == 4  # forward, two times backward, and forward for the trace
+    assert watching.calls == 4  # forward, twice backward, and forward for the trace
     for result, expected in direct.items():
         assert torch.equal(through_operator[result], expected), result
 
 
-# Given, so many other ones are tried.
+# If set: the number of other random configurations to test.
 CONFIGURATIONS = os.environ.get("NTM_CONFIGURATIONS")
 
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
-    """Any combination of the options, at sizes below and above the vectors' width."""
+    """Draw any combination of the options, at sizes below and above the vectors' width."""
     sizes = st.sampled_from([1, 2, 3, 5, 7, 11, 17])
     heads = st.integers(1, 4)
     lstm = draw(st.booleans())
@@ -187,7 +187,7 @@ def test_padding_is_never_read(layout: str) -> None:
 @pytest.mark.parametrize("controller", ["feedforward", "lstm"])
 @pytest.mark.parametrize("shift_mode", ["softmax", "scalar"])
 def test_nan_in_a_parameter_is_not_lost(controller: str, shift_mode: str) -> None:
-    """A network that has diverged must not look as if it had not."""
+    """A diverged network must show it."""
     case = Case({"controller": controller, "shift_mode": shift_mode})
     net, x, _ = concrete(case, torch.float32)
     for name, parameter in net.named_parameters():

@@ -1,4 +1,4 @@
-"""A training step without autograd: the same cost, gradients and update as with it."""
+"""A training step without autograd: the same cost, gradients and update as with autograd."""
 
 import math
 import threading
@@ -34,7 +34,7 @@ NETWORKS = {
     "feedforward": {},
     "lstm": {"controller": "lstm", "controller_layers": 2, "read_heads": 2, "write_heads": 3},
     "scalar shifts": {"shift_mode": "scalar", "heads": 2, "start_memory": "random"},
-    # Too large for all steps' memories to be kept; and locations are held apart at powers of two.
+    # Too large to store the memory of every step.
     "large memory": {"memory_locations": 512, "memory_width": 127},
 }
 TASK = Copy(bits=2, max_length=4)
@@ -53,7 +53,7 @@ def network(options: dict[str, object], dtype: torch.dtype, run: int = 0) -> NTM
 
 
 def by_autograd(net: NTM, block: Batch, start: int, stop: int) -> Results:
-    """The mean cost of sequences start to stop - 1 in nats, and the gradients of all parameters."""
+    """Return the mean cost of sequences start to stop - 1 in nats, and all gradients."""
     batch = block.narrow(start, stop)
     logits, _ = net(batch.inputs, lengths=batch.lengths)
     nats = cost_in_bits(logits, batch).mean() * math.log(2)
@@ -96,7 +96,7 @@ def reference(options: dict[str, object], dtype: torch.dtype, run: int = 0) -> N
 
 
 def test_calls_do_not_depend_on_those_before_them() -> None:
-    """Buffers live from call to call, and blocks come and go."""
+    """Buffers are kept between calls; blocks are not."""
     net = network(NETWORKS["lstm"], torch.float32)
     call = NTMGradients(net)
     blocks = [block_of(TASK), block_of(Copy(bits=2, max_length=9))]
@@ -224,7 +224,7 @@ Kind = Literal["reference", "native", "fused"]
 
 
 def trained(kind: Kind, options: dict[str, object], dtype: torch.dtype, run: int = 0) -> Results:
-    """Parameters, optimiser and costs after ten steps on the copy task, batches of three."""
+    """Return parameters, optimiser state and costs after ten steps of copy, in batches of three."""
     block = block_of(TASK, dtype)
     net = network(options, dtype, run)
     net.engine = "reference" if kind == "reference" else "native"
@@ -272,7 +272,7 @@ def test_the_fused_update_is_the_optimisers_step(
     sizes, constants, seed = update
     truth = optimised(sizes, constants, seed, torch.float64, fused=False)
     runs = [optimised(sizes, constants, seed, torch.float32, False, run) for run in range(RUNS)]
-    # Gradients that are all clipped to the same value leave n - m^2 to cancellation.
+    # If all gradients are clipped to the same value, n - m^2 cancels.
     allowed = tolerances(truth, runs, FLOOR_OF_CANCELLATION)
     require_equal(optimised(sizes, constants, seed, torch.float32, fused=True), truth, allowed)
     double = optimised(sizes, constants, seed, torch.float64, fused=True)
@@ -287,7 +287,7 @@ def optimised(
     fused: bool,
     run: int = 0,
 ) -> Results:
-    """Parameters and state after twelve updates with random gradients."""
+    """Return parameters and optimiser state after twelve updates with random gradients."""
     torch.manual_seed(seed)
     parameters = [torch.randn(size).to(dtype) for size in sizes]
     gradients = [[10 * torch.randn(size).to(dtype) for size in sizes] for _ in range(12)]

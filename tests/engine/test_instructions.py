@@ -1,4 +1,4 @@
-"""Which extension is loaded, and what happens where there is none."""
+"""Choice of the extension, and the package without an extension."""
 
 import os
 
@@ -32,13 +32,13 @@ sys.meta_path.insert(0, Hide())
 """
 
 
-# The best one is what all other tests run on.
+# All other tests run on the best instruction set.
 OTHERS = native.loaded().module.supported()[1:] or ["baseline"]
 
 
 @pytest.mark.parametrize("target", OTHERS)
 def test_the_engines_agree_on_every_instruction_set(target: str, run_python: RunPython) -> None:
-    """And where fresh memory is not zero, but 3.4e38: the kernels' own buffers are poisoned."""
+    """New memory holds 3.4e38 instead of zero, which poisons the kernels' own buffers."""
     done = run_python(COMPARE_ALL, NTM_INSTRUCTIONS=target, MALLOC_PERTURB_="128")
     assert done.stderr == ""
     assert done.stdout == f"{target}\n"

@@ -1,4 +1,4 @@
-"""The native engine's training step of the LSTM baseline: the same numbers as autograd's."""
+"""The native engine's training step of the LSTM baseline: the same results as autograd."""
 
 import math
 from collections.abc import Callable
@@ -23,14 +23,14 @@ from ntm.training import GravesRMSprop
 
 LSTM = family("lstm")
 TASK = Copy(bits=2, max_length=4)
-# How far apart two orders of summation may be, relative to a tensor's largest value.
+# Allowed difference between two orders of summation, relative to a tensor's largest value.
 CLOSE = {torch.float32: 2e-5, torch.float64: 1e-12}
 
 Results = dict[str, Tensor]
 
 
 def network(*sizes: int, dtype: torch.dtype = torch.float32, seed: int = 1) -> LSTMBaseline:
-    """A network whose every parameter is random, the learned start too."""
+    """Return a network whose parameters are all random, including the learned start."""
     torch.manual_seed(seed)
     net = LSTMBaseline(*sizes, dtype=dtype)
     with torch.no_grad():
@@ -40,7 +40,7 @@ def network(*sizes: int, dtype: torch.dtype = torch.float32, seed: int = 1) -> L
 
 
 def batch_of(net: LSTMBaseline, lengths: list[int], seed: int = 1) -> Batch:
-    """Random sequences; every other step is scored, up to the longest length."""
+    """Return random sequences; a random half of the steps up to the longest length is scored."""
     torch.manual_seed(seed)
     steps, count, dtype = max(lengths) + 1, len(lengths), net.start_cell.dtype
     channels = net.config.input_size, net.config.output_size
@@ -138,7 +138,7 @@ def test_the_number_of_threads_changes_no_bit() -> None:
 
 
 def test_calls_do_not_depend_on_those_before_them() -> None:
-    """Buffers live from call to call, and blocks come and go."""
+    """Buffers are kept between calls; blocks are not."""
     net = network(3, 2, 9, 2)
     call = call_of(net)
     blocks = [Stream(task, 3, 1).block(0) for task in (TASK, Copy(bits=2, max_length=9))]
@@ -176,11 +176,11 @@ def test_a_loss_that_is_not_finite_changes_nothing() -> None:
 
 
 class Louder(LSTMBaseline):
-    """A subclass may do anything."""
+    """A subclass, which may do anything."""
 
 
 class Other(nn.Linear):
-    """So may a module in another's place."""
+    """A module that replaces another one, and may do anything."""
 
 
 def freeze(net: LSTMBaseline) -> None:

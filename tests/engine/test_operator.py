@@ -1,4 +1,4 @@
-"""The native engine as an operator of PyTorch: autograd, torch.compile, what memory it touches."""
+"""The native engine as an operator of PyTorch: autograd, torch.compile, the memory it uses."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +25,7 @@ CASES = {
 def operands(
     case: Case, dtype: torch.dtype = torch.float32
 ) -> tuple[Tensor, Tensor | None, list[Tensor], list[Tensor], bool, list[int], bool, float]:
-    """What the case passes to `ntm::forward`, but for `keep`."""
+    """Return the arguments of `ntm::forward` for the case, without `keep`."""
     net, x, state = concrete(case, dtype)
     start = net.initial_state(case.batch_size) if state is None else state
     lengths = None if case.lengths is None else torch.tensor(case.lengths)
@@ -62,8 +62,8 @@ def test_gradients_are_those_of_finite_differences(name: str) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_pytorch_finds_no_fault_with_the_operators(name: str) -> None:
     arguments = operands(CASES[name])
-    # The fourth check compares all outputs of two calls, but parts of a tape are never written. The
-    # test of a compiled network does the same for the other outputs.
+    # The fourth check compares all outputs of two calls, but parts of a tape are never written. For
+    # the other outputs, the test of a compiled network does the same.
     utils = ("test_schema", "test_autograd_registration", "test_faketensor")
     for operator in (operators.forward, operators.forward_with_weightings):
         torch.library.opcheck(operator, (*arguments, False), test_utils=utils)
@@ -83,8 +83,7 @@ def test_a_compiled_network_computes_the_same(name: str) -> None:
     net, x, _ = concrete(CASES[name], torch.float32)
     net.engine = "native"
     lengths = CASES[name].lengths and torch.tensor(CASES[name].lengths)
-    # Not the default backend: that would compile the softmax of the start weightings, and round it
-    # differently.
+    # The default backend would compile the softmax of the start weightings: other rounding.
     compiled = torch.compile(net, fullgraph=True, dynamic=True, backend="aot_eager")
     found = []
     inputs = [x.requires_grad_(), *net.parameters()]
@@ -164,7 +163,7 @@ def test_the_tape_has_the_size_that_the_kernels_say(data: st.DataObject) -> None
 
 
 class KeptTapes(TorchDispatchMode):
-    """The sizes of the tapes of all calls of the operator."""
+    """Dispatch mode that keeps the tape size of every call of the operator."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -180,7 +179,7 @@ class KeptTapes(TorchDispatchMode):
 
 
 def tape_sizes(net: NTM) -> list[int]:
-    """The sizes of the tapes of a short and of a long call."""
+    """Return the tape sizes of a short and a long call."""
     with KeptTapes() as tapes:
         for steps in (3, 300):
             net(torch.ones(steps, 2, 3))
@@ -202,7 +201,7 @@ BORDER = 64
 
 
 def bordered(tensor: Tensor) -> Tensor:
-    """A copy with NaN on both sides, where nobody may write, and whence nobody may use a value."""
+    """Return a copy with NaN on both sides, which must be neither overwritten nor used."""
     room = tensor.new_full([tensor.numel() + 2 * BORDER], torch.nan)
     inner = room[BORDER:-BORDER].view(tensor.shape)
     return inner.copy_(tensor)
@@ -218,7 +217,7 @@ def borders_are_intact(tensor: Tensor) -> bool:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("name", CASES)
 def test_the_kernels_stay_within_their_arrays(name: str, dtype: torch.dtype) -> None:
-    """The kernels on arrays with borders: results as those of the operator, and intact borders."""
+    """On arrays with borders, the results equal the operator's, and the borders stay intact."""
     x, lengths, weights, start, *choices = operands(CASES[name], dtype)
     logits, *final, read, write, tape = operators.forward_with_weightings(
         x, lengths, weights, start, *choices, True

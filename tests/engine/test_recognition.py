@@ -1,6 +1,6 @@
-"""The native engine runs exactly the module tree that NTM builds; an edited one runs as edited.
+"""The native engine runs exactly the module tree that NTM builds; an edited tree runs as edited.
 
-NTM_EDITED_TREES says how many random edits are tried.
+NTM_EDITED_TREES sets the number of random edits.
 """
 
 import copy
@@ -45,7 +45,7 @@ def replace(net: NTM, name: str, module: nn.Module) -> None:
 
 
 class Doubled(nn.Module):
-    """A wrapper such as LoRA's: the layer and something beside it."""
+    """A wrapper, as in LoRA: it adds something to the layer."""
 
     def __init__(self, inner: nn.Module) -> None:
         super().__init__()
@@ -107,7 +107,7 @@ EDITS: dict[str, Callable[[NTM, str], Any]] = {
         lambda _m, gradients, _o: tuple(None if g is None else 0 * g for g in gradients)
     ),
     "weight norm": lambda net, n: parametrizations.weight_norm(linear_of(net, n)),
-    # Without training mode: there every call changes the norm's estimate.
+    # In evaluation mode, because in training mode every call changes the estimate of the norm.
     "spectral norm": lambda net, n: parametrizations.spectral_norm(
         linear_of(net, n)
     ).parametrizations.weight.eval(),
@@ -130,7 +130,7 @@ EDITS: dict[str, Callable[[NTM, str], Any]] = {
         net.start, "memory", nn.Parameter(torch.zeros(12, 5))
     ),
 }
-# Edits that the reference engine may refuse too, in torch's own words.
+# Edits that the reference engine may refuse too, with an error of torch.
 IMPOSSIBLE = {
     "another width",
     "a weight transposed in place",
@@ -140,7 +140,7 @@ IMPOSSIBLE = {
 
 
 def outcome(net: NTM, name: str, x: Tensor) -> list[Tensor] | str:
-    """Logits, final state and gradients of an engine; the error where it raises one."""
+    """Return logits, final state and gradients of an engine, or the error that it raises."""
     net.engine = name
     torch.manual_seed(5)
     try:
@@ -189,17 +189,17 @@ def test_an_edited_network_runs_as_edited(controller: str, name: str, edit: str)
 
 
 def random_tree(chance: random.Random) -> NTM:
-    """A network of random sizes with up to three random edits."""
+    """Return a network of random sizes with up to three random edits."""
     torch.manual_seed(chance.randrange(10**6))
     net = random_network(chance)
     if chance.random() < 0.5:
-        net(torch.zeros(1, 1, net.config.input_size))  # now it is remembered as it is
+        net(torch.zeros(1, 1, net.config.input_size))  # now the engine remembers it unedited
     for _ in range(chance.randint(0, 3)):
         try:
             EDITS[chance.choice(list(EDITS))](net, chance.choice(LINEARS))
-        except Exception:  # torch may refuse to edit what is edited already
+        except Exception:  # torch may refuse to edit a module twice
             continue
-    return net.double()  # so that rounding tells nothing, however small the sizes are
+    return net.double()  # so that rounding does not matter
 
 
 @pytest.mark.filterwarnings("ignore")

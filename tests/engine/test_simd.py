@@ -1,4 +1,4 @@
-"""The vector functions of the kernels, measured in C++ for every instruction set there is here."""
+"""Accuracy of the kernels' vector functions, measured in C++ for every instruction set."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ FLAGS = {
 }
 # Units in the last place of the exact result.
 LIMITS = {"exp": 1.5, "log": 1.5, "sigmoid": 3, "tanh": 2}
-# CMakeLists.txt compiles the kernels with these.
+# Flags with which CMakeLists.txt compiles the kernels.
 SHARED_FLAGS = ["-std=c++17", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast"]
 
 
@@ -33,7 +33,7 @@ def test_the_functions_are_exact_to_their_last_digit(target: str, tmp_path: Path
 
 
 def require_exact_functions(command: Sequence[str | Path]) -> None:
-    """What the program prints is within the limits, for every function and precision."""
+    """Require that the printed errors are within the limits, for every function and precision."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, "a special value gives a wrong result"
     errors = {}

@@ -1,4 +1,4 @@
-"""Results depend on no thread, no other sequence, no other caller and no mode of the processor."""
+"""Results depend on no thread, other sequence, other caller or mode of the processor."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ from ntm.engine.fused import FusedUpdate, NTMGradients
 from ntm.engine.machine import threads
 from ntm.layer import NTM
 
-# Groups of every size; more gates and head values than one thread takes at a time.
+# Groups of every size, and more gates and head values than a thread processes at a time.
 MANY = Case(
     {"controller": "lstm", "controller_size": 19, "read_heads": 3, "write_heads": 2},
     steps=6,
@@ -25,7 +25,7 @@ MANY = Case(
     lengths=tuple(i * 11 % 7 for i in range(37)),
     given_state=True,
 )
-# A given state, because PyTorch rounds its own softmax of the learned one by the number of threads.
+# A given state, because PyTorch's softmax for the learned start rounds by the number of threads.
 FEEDFORWARD = Case({"controller_size": 37, "heads": 2}, steps=6, batch_size=21, given_state=True)
 
 
@@ -54,7 +54,7 @@ def test_the_number_of_threads_changes_no_bit_of_a_fused_step() -> None:
 
 
 def fused_step(net: NTM, x: Tensor, lengths: Tensor) -> Callable[[], Results]:
-    """A call for the cost of x and the gradients of all parameters."""
+    """Return a call that computes the cost of x and the gradients of all parameters."""
     targets = (x[..., : net.config.output_size] > 0).to(x)
     mask = (torch.arange(len(x)).unsqueeze(1) < lengths).to(x)
     gradients = NTMGradients(net)
@@ -68,7 +68,7 @@ def fused_step(net: NTM, x: Tensor, lengths: Tensor) -> Callable[[], Results]:
 
 
 def test_a_sequence_is_the_same_alone_and_in_a_batch() -> None:
-    """Every bit: its outputs, its final state, and the gradients of its input and start."""
+    """Outputs, final state, and gradients of input and start are equal to the bit."""
     net, x, state = concrete(MANY, torch.float32)
     net.engine = "native"
     lengths = torch.tensor(MANY.lengths)
@@ -102,7 +102,7 @@ def test_many_callers_at_once_get_what_each_gets_alone(count: int) -> None:
 
 
 def caller(seed: int) -> Callable[[], Results]:
-    """A call that runs a network of its own forward, backward, as a trace and as a fused step."""
+    """Return a call that runs a new network forward, backward, as a trace and as a fused step."""
     options = {**MANY.options, "memory_locations": 5 + 3 * seed}
     case = replace(
         MANY, options=options, batch_size=9, lengths=(6, 1, 0, 4, 6, 2, 5, 3, 6), seed=seed
@@ -173,5 +173,5 @@ if os.path.exists("/proc/self/task"):
 
 
 def test_helpers_survive_a_fork_and_end_with_their_caller() -> None:
-    """In a process of its own, because forking one in which torch has run is not safe for ever."""
+    """In a new process, because forking a process in which torch has run is not always safe."""
     subprocess.run([sys.executable, "-c", FORKS], check=True, timeout=120)

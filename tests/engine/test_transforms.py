@@ -1,4 +1,4 @@
-"""Every transform of torch is right on the reference engine, and right or refused on the native."""
+"""Transforms of torch: right on the reference engine, right or refused on the native engine."""
 
 import copy
 from collections.abc import Callable
@@ -44,7 +44,7 @@ DIRECTION = torch.cos(torch.arange(12, dtype=torch.float64)).reshape(3, 2, 2)
 
 
 def slope(net: NTM) -> Tensor:
-    """The derivative in the direction, by finite differences."""
+    """Return the derivative in DIRECTION by finite differences."""
     step = 1e-5 * DIRECTION
     return (loss_of(net, X + step) - loss_of(net, X - step)).detach() / 2e-5
 
@@ -158,7 +158,7 @@ def test_native_refuses_and_auto_takes_the_reference(name: str) -> None:
 
 
 def tangent(net: NTM, dual_parameter: bool) -> Tensor:
-    """The derivative of the summed logits in a direction of x, or of one weight."""
+    """Return the derivative of the summed logits in a direction of x or of one weight."""
     with forward_ad.dual_level():
         values, x = dict(net.named_parameters()), X
         if dual_parameter:

@@ -2,8 +2,8 @@
 
     make sanitize-threads
 
-The cases and the comparison are those of aarch64.py; a race ends the program with an error. It
-takes minutes and is no part of `make test`.
+The cases and the comparison come from aarch64.py; a race ends the program with an error. The test
+takes minutes and is not part of `make test`.
 """
 
 import os

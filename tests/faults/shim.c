@@ -1,7 +1,7 @@
-/* Loaded before libc: the n-th system call that changes a folder fails, or ends the process.
+/* Library loaded before libc: the n-th system call that changes a folder fails or ends the process.
  *
- * Python arms it by ctypes, so that importing costs no call. A write that fails, or that the process
- * dies in, has written half of its bytes: what a full disk and a kill really leave behind.
+ * Python arms it through ctypes, so that imports do not count as calls. A write that fails, or during
+ * which the process ends, has written half of its bytes, as after a full disk or a kill.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -20,8 +20,8 @@ static char folder[PATH_MAX];
 static long calls, fatal;
 static int failure, back;
 
-/* n: the call that fails, from 1; 0: none. error: 0 ends the process, another is what this call and
- * all later ones report. */
+/* n: number of the call that fails, from 1 (0: none). error: errno of this call and of all later ones
+ * (0: the process ends). */
 void fault_arm(const char *under, long n, int error) {
   strncpy(folder, under, sizeof folder - 1);
   calls = 0, fatal = n, failure = error;
@@ -29,7 +29,7 @@ void fault_arm(const char *under, long n, int error) {
 
 long fault_calls(void) { return calls; }
 
-/* From now on, the clock of the day goes back by so many seconds at every look. */
+/* Move the wall clock back by this many seconds at every reading, from now on. */
 void fault_clock(int seconds) { back = seconds; }
 
 static int inside(const char *path) {
@@ -45,7 +45,7 @@ static int inside_fd(int fd) {
   return inside(path);
 }
 
-/* Whether this call is to fail; does not come back if the process is to end. */
+/* Count a call, and return whether it must fail. Does not return if the process must end. */
 static int fails(void) {
   calls += 1;
   if (!fatal || calls < fatal) return 0;
@@ -79,7 +79,7 @@ int rename(const char *from, const char *to) {
 int unlink(const char *path) {
   REAL(unlink);
   if (!inside(path)) return real(path);
-  if (failure) return calls += 1, real(path); /* a full disk lets go of files */
+  if (failure) return calls += 1, real(path); /* a full disk can still delete files */
   return fails() ? -1 : real(path);
 }
 

@@ -1,4 +1,4 @@
-// Does what a request (JSON on standard input) asks of the engine, and answers in JSON.
+// Carries out a request (JSON on standard input) with the engine, and answers in JSON.
 //
 //   node answer.mjs ENGINE_JS ENGINE_WASM [from-address]
 
@@ -31,7 +31,7 @@ function obey({ config, parameters, batches, optimiser, trace }) {
   }
 }
 
-/** Float32Array's own JSON is an object. */
+/** Turn a Float32Array, whose JSON would be an object, into an array. */
 function plain(_, value) {
   return value instanceof Float32Array ? Array.from(value) : value;
 }

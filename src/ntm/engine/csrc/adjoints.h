@@ -1,11 +1,12 @@
-// What the way back holds: the gradients of values, of the state between two steps, and room to work in.
+// Arrays of the backward pass: gradients of values, gradients between steps, workspace.
 #pragma once
 
 #include "forward.h"
 
 namespace ntm::NTM_TARGET {
 
-// The gradients of the linear maps' values, a row per sequence and step: what the weights' gradients are made of.
+// Gradients of the linear maps' values, one row per sequence and step. The weight gradients are
+// computed from them.
 template <typename T>
 struct ValueGradients {
   T *heads, *output;
@@ -23,8 +24,9 @@ struct ValueGradients {
   }
 };
 
-// What flows from one step to the one before it, for the sequences of a group. Of the similarities of a step's write
-// heads, the gradients `keys`, `products` and `scale` wait for the step before, which passes over the same memory.
+// Gradients that flow from one step to the step before, for the sequences of a group. `keys`,
+// `products` and `scale` hold the write heads' share of the memory's gradient, through their
+// similarities: the step before adds it when it passes over that memory anyway.
 template <typename T>
 struct Adjoints {
   Buffer<T> memory, read_weightings, write_weightings, reads;

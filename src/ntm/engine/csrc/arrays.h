@@ -1,4 +1,4 @@
-// Arrays for a caller of contract.h that has no tensors: how many elements each has, and views of them.
+// Arrays for a caller of contract.h without tensors: their numbers of elements, and views of them.
 #pragma once
 
 #include "contract.h"
@@ -17,7 +17,7 @@ Arrays<T> zeros(const Counts& counts) {
   return arrays;
 }
 
-// Controller layers, heads, output; weight, then bias.
+// Order: controller layers, heads, output; for each the weight, then the bias.
 inline Counts weight_counts(const Sizes& s) {
   const Index reads = s.read_heads * s.width, shift = s.scalar_shift ? 1 : Index(s.shifts.size());
   const Index gates = s.lstm ? 4 * s.units : s.units;
@@ -37,7 +37,7 @@ inline Counts state_counts(const Sizes& s, Index sequences) {
   return counts;
 }
 
-// Hidden, reads, erases, adds, memory, then the nine of the read heads and of the write heads.
+// Order: hidden, reads, erases, adds, memory, then nine arrays each for read and write heads.
 inline Counts record_counts(const Sizes& s, Index rows) {
   const Index shifts = Index(s.shifts.size()), n = s.locations;
   Counts counts = {s.units, s.read_heads * s.width, s.write_heads * s.width, s.write_heads * s.width, n * s.width};

@@ -1,5 +1,5 @@
-# Builds the extension and puts it into `result`, with a _build.txt that says what was built. Where
-# that fails, only the _build.txt is there and says why, and the script ends well all the same.
+# Build the extension into `result`, with a _build.txt that describes it. If the build fails, write
+# only _build.txt, with the reason, and end without an error.
 #
 #   cmake -Dsource=. -Dbuild=DIR -Dsettings=FILE -Dgenerator=NAME -Dresult=DIR -P attempt.cmake
 
@@ -13,7 +13,7 @@ macro(run)
   endif()
 endmacro()
 
-# The reason is the first line that a compiler calls an error, or what CMake itself has to say.
+# The reason is the first error line of a compiler, or else CMake's own message.
 function(record_failure output)
   if(output MATCHES "[^\n]*error: [^\n]+")
     set(reason "${CMAKE_MATCH_0}")
@@ -28,7 +28,7 @@ function(record_failure output)
 endfunction()
 
 file(REMOVE_RECURSE "${result}")
-if(NOT EXISTS "${build}/_build.txt") # it was never configured to the end: begin anew
+if(NOT EXISTS "${build}/_build.txt") # the configuration never finished: start again
   file(REMOVE_RECURSE "${build}")
 endif()
 run(-S "${source}" -B "${build}" -G "${generator}" -C "${settings}")

@@ -1,4 +1,4 @@
-// Backward in time: all steps of a group of sequences, reading the tape.
+// Backward pass: all steps of a group of sequences, the last step first. It reads the tape.
 #pragma once
 
 #include "adjoints.h"
@@ -20,7 +20,7 @@ class Backward {
         rows_(tape.control_rows),
         dvalues_(dvalues) {}
 
-  // Takes the gradients of the logits, (T, B, O), of the sequences at sorted positions [begin, end).
+  // Copy in dlogits (T, B, O) for the sequences at sorted positions [begin, end).
   void take_logits(Index begin, Index end, const T* dlogits) const {
     for (Index p = begin; p < end; ++p)
       for (Index t = 0; t < order_.length[p]; ++t) {
@@ -29,9 +29,9 @@ class Backward {
       }
   }
 
-  // All steps of the sequences at sorted positions [begin, end), last step first; the logits' gradients are there.
-  // The adjoints are then the gradients of the start. Calls restore(t, position, count) where the memories of `count`
-  // steps before t are needed again and are no longer there.
+  // Run all steps of the sequences at sorted positions [begin, end), the last step first. The
+  // gradients of the logits are already in dvalues. Afterwards the adjoints hold the gradients of
+  // the start. restore(t, position, count) must recompute the memories of `count` steps before t.
   template <typename Restore>
   void run(BackwardWorkspace<T>& workspace, Index begin, Index end, const State<T>& dfinal,
            const WeightingsOf<const T*>& dweightings, T* dx, const Restore& restore) const {
@@ -59,7 +59,7 @@ class Backward {
     for (Index i = 0; i < sequences; ++i) finish_memory(workspace.adjoints, i, begin + i);
   }
 
-  // The gradient of the start of sequence i of a group becomes number b of those given.
+  // Copy the gradient of the start of sequence i of a group to state `b` of dstart.
   void give_start(const Adjoints<T>& adjoints, Index i, Index b, const MutableState<T>& dstart) const {
     const Index locations = plan_.locations, width = plan_.width;
     panels_out(dstart.memory + b * locations * width, adjoints.memory.get() + i * width * plan_.row, plan_);
@@ -78,15 +78,15 @@ class Backward {
     }
   }
 
-  // The same for sequences at sorted positions [begin, end) that all started from one state: the sum of theirs becomes
-  // the gradient of their group.
+  // Sum the start gradients of the sequences at sorted positions [begin, end), which started from
+  // one state, and copy the sum to their group's state of dstarts.
   void give_common_start(const Adjoints<T>& adjoints, Index begin, Index end, const MutableState<T>& dstarts) const {
     sum_starts(adjoints, end - begin);
     give_start(adjoints, 0, begin / kGroup, dstarts);
   }
 
  private:
-  // Adds up the gradients of the starts of a group's sequences, in their order, in the place of the first.
+  // Sum the start gradients of a group's sequences in order. The sum replaces the first gradient.
   void sum_starts(const Adjoints<T>& adjoints, Index sequences) const {
     const auto sum = [&](const Buffer<T>& array, Index size) {
       for (Index i = 1; i < sequences; ++i)
@@ -127,7 +127,7 @@ class Backward {
     }
   }
 
-  // The gradients that the weightings of step t have of their own join those that flow back from the steps after it.
+  // Add the caller's gradients of the weightings at step t to the gradients from later steps.
   void take_weightings(Adjoints<T>& adjoints, Index i, Index t, Index position,
                        const WeightingsOf<const T*>& dweightings) const {
     const Index from = t * Index(order_.sequence.size()) + order_.sequence[position], locations = plan_.locations;
@@ -140,7 +140,7 @@ class Backward {
     add(adjoints.write_weightings, dweightings.write, plan_.write_heads);
   }
 
-  // What the first step's write heads left to be added to the start memory's gradient.
+  // Add the share of the first step's write heads to the gradient of the start memory.
   void finish_memory(const Adjoints<T>& adjoints, Index i, Index position) const {
     start_memory_backward(adjoints.memory.get() + i * memory_.memory_stride, memory_at(-1, position),
                           adjoints.scale.get() + i * plan_.row, next_keys(adjoints, i), plan_);
@@ -155,7 +155,7 @@ class Backward {
     return memory_.memory + memories_.at(t, position) * memory_.memory_stride;
   }
 
-  // dfeatures from the logits' gradients. Many steps are not scored, and theirs are all zero.
+  // Compute dfeatures from the gradients of the logits. Both are zero at steps that are not scored.
   void output_backward(Index row, Index running, BackwardWorkspace<T>& workspace) const {
     const T* dlogits = dvalues_.output + row * dvalues_.output_stride;
     bool scored = false;
@@ -169,7 +169,7 @@ class Backward {
       std::fill_n(workspace.dfeatures.get(), running * workspace.features_stride, T(0));
   }
 
-  // Read, then write, backwards, at one step of sequence i of the group.
+  // Go back through reading, then writing, at one step of sequence i of the group.
   void use_memory_backward(Index t, Index position, Index i, const T* dreads, BackwardWorkspace<T>& workspace) const {
     const Plan& plan = plan_;
     const Adjoints<T>& adjoints = workspace.adjoints;
@@ -211,7 +211,8 @@ class Backward {
     heads_backward(t, position, i, workspace);
   }
 
-  // From the gradients of the squashed values to those of the linear map's. The keys are kept for the step before.
+  // Turn the gradients of the squashed values into gradients of the raw values. Keeps the write
+  // heads' keys for the step before.
   void heads_backward(Index t, Index position, Index i, BackwardWorkspace<T>& workspace) const {
     const Plan& plan = plan_;
     const HeadLayout& at = plan.write.squashed;
@@ -231,7 +232,7 @@ class Backward {
     clip(draw, plan.raw_heads, plan);
   }
 
-  // The addressing of all heads of a kind, down to the gradients of the products k . M(i).
+  // Go back through the addressing of all heads of a kind, to the gradients of k . M(i).
   void address_all_backward(T* dweightings, T* dproducts, T* dsquashed, T* scale, BackwardWorkspace<T>& workspace,
                             const AddressingOf<const T*>& from, const T* previous, const T* norms, const T* heads,
                             const HeadKind& kind) const {
@@ -242,7 +243,7 @@ class Backward {
     }
   }
 
-  // The gradients of the keys, from the sums over the locations in workspace.dkeys.
+  // Compute the gradients of the keys from the sums over the locations in workspace.dkeys.
   void give_keys(T* dsquashed, const BackwardWorkspace<T>& workspace, const T* heads, const HeadKind& kind) const {
     const Index size = kind.squashed.size;
     for (Index h = 0; h < kind.count; ++h)

@@ -1,5 +1,5 @@
-// The Python side of contract.h. Tensors are checked against the contract here (tensors.h), whoever calls. Nothing here
-// is public: engine/native.py makes the tensors.
+// Python bindings of contract.h. They check every tensor against the contract (tensors.h), for
+// every caller. Nothing here is public: engine/native.py makes the tensors.
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -14,8 +14,8 @@
 
 namespace ntm::NTM_TARGET {
 
-// start: any state of x's batch. logits, final and weightings are written, the tape too; logits and weightings come
-// zeroed. Each of the two weightings may be None.
+// start: any state with x's batch size. Writes logits, final, weightings and tape. With lengths,
+// the caller zeroes logits and weightings. Each of the two weightings may be None.
 template <typename T>
 void bound_forward(const Sizes& sizes, nb::handle x, nb::handle lengths, Index threads, const nb::list& weights,
                    const nb::list& start, bool keep, nb::handle tape, nb::handle logits, const nb::list& final,
@@ -32,7 +32,7 @@ void bound_forward(const Sizes& sizes, nb::handle x, nb::handle lengths, Index t
   forward<T>(out, after, heads, kept, in.sequences, before, maps, keep, batch, sizes);
 }
 
-// dx may be None, and so may any part of dfinal and dweightings.
+// dx may be None, as may any part of dfinal and dweightings.
 template <typename T>
 void bound_backward(const Sizes& sizes, Index steps, Index sequences, nb::handle lengths, Index threads,
                     const nb::list& weights, nb::handle tape, nb::handle dlogits, const nb::list& dfinal,
@@ -82,7 +82,8 @@ void bound_record(const Sizes& sizes, Index steps, Index sequences, nb::handle l
   record<T>(to, kept, batch, sizes);
 }
 
-// Sequences to train on: (time, batch, inputs), (time, batch, outputs), (time, batch) and (batch,).
+// Sequences to train on: inputs (time, batch, inputs), targets (time, batch, outputs), mask (time,
+// batch) and lengths (batch,).
 template <typename T>
 class Block {
  public:
@@ -101,7 +102,7 @@ class Block {
     kept_.keep(tensors);
   }
 
-  // Sequences begin to end - 1 of the block.
+  // Compute the gradients for sequences begin to end - 1 of the block.
   template <typename Network, typename NetworkSizes>
   double compute(Network& gradients, const NetworkSizes& sizes, Index begin, Index end, Index threads) const {
     if (sizes.inputs != inputs_ || sizes.outputs != outputs_)
@@ -128,7 +129,7 @@ class Block {
   Kept kept_;
 };
 
-// Gradients of a network over parameters that stay where they are.
+// Gradients of a network whose parameters stay in place.
 template <typename T, typename Network, typename NetworkSizes>
 class Bound {
  public:
@@ -181,7 +182,7 @@ struct BoundLSTMGradients : Bound<T, LSTMGradients<T>, LSTMSizes> {
 template <typename T>
 class Optimiser {
  public:
-  // keep: whether the rows will be used again. They then stay where they are for as long as this lives.
+  // keep: whether the rows will be used again. Their memory then stays in place.
   Optimiser(const nb::list& rows, bool keep) {
     for (const nb::handle row : rows) {
       const auto tensors = nb::cast<nb::list>(row);
@@ -193,7 +194,7 @@ class Optimiser {
     }
   }
 
-  // False, and nothing is changed, where a gradient is not finite.
+  // Update the parameters. If a gradient is not finite, change nothing and return False.
   bool step(double rate, double decay, double momentum, double epsilon, double clip) const {
     const nb::gil_scoped_release release;
     for (const auto& one : rows_)
@@ -207,20 +208,20 @@ class Optimiser {
   Kept kept_;
 };
 
-// One update of rows that may be elsewhere the next time; as Optimiser::step. False also for tensors that are not for
-// the kernels: of mixed dtypes, on another device, with gaps.
+// Update rows once, like Optimiser::step, without keeping them. Also returns False for tensors that
+// the kernels cannot use: mixed dtypes, another device, gaps.
 template <typename T>
 bool update_once(const nb::list& rows, double rate, double decay, double momentum, double epsilon, double clip) {
   try {
     return Optimiser<T>(rows, false).step(rate, decay, momentum, epsilon, clip);
   } catch (const std::invalid_argument&) {
     return false;
-  } catch (const nb::python_error&) {  // torch cannot describe the tensor: it is sparse, say
+  } catch (const nb::python_error&) {  // torch cannot describe the tensor, for example a sparse one
     return false;
   }
 }
 
-// Whether a tensor without gaps holds neither NaN nor infinity.
+// Whether a contiguous tensor holds neither NaN nor infinity.
 template <typename T>
 bool bound_all_finite(nb::handle tensor) {
   const Described found = described<T>(tensor, "x");
@@ -228,7 +229,7 @@ bool bound_all_finite(nb::handle tensor) {
   return all_finite<T>(reinterpret_cast<const T*>(found.data), found.count());
 }
 
-// The instruction sets this processor runs, best first.
+// Return the instruction sets that this processor runs, the best first.
 std::vector<std::string> supported() {
   std::vector<std::string> names;
 #if defined(__x86_64__)
@@ -241,7 +242,7 @@ std::vector<std::string> supported() {
   return names;
 }
 
-// Each function twice, under one name with the suffix of its precision.
+// Define every function and class for one precision, which is the suffix of their names.
 template <typename T>
 void define(nb::module_& m, const std::string& suffix) {
   const auto name = [&](const char* function) { return function + suffix; };
@@ -267,7 +268,7 @@ void define(nb::module_& m, const std::string& suffix) {
 }
 
 NB_MODULE(NTM_MODULE(NTM_TARGET), m) {
-  nb::set_leak_warnings(false);  // a graph that lives to the end of the process holds on to its Sizes
+  nb::set_leak_warnings(false);  // a graph that lives to the end of the process keeps its Sizes
   nb::class_<Sizes>(m, "Sizes")
       .def(
           "__init__",
@@ -292,7 +293,7 @@ NB_MODULE(NTM_MODULE(NTM_TARGET), m) {
   m.attr("target") = NTM_NAME(NTM_TARGET);
   m.def("supported", supported);
   m.def("unchanged", unchanged);
-  // For tests: whether tensors are described by DLPack's exchange or by their attributes. Returns whether the former.
+  // For tests: describe tensors by DLPack's exchange or by attributes. Returns whether by exchange.
   m.def("use_exchange", [](bool wanted) {
     Torch& torch = Torch::get();
     torch.exchange = wanted ? torch.offered : nullptr;

@@ -1,6 +1,7 @@
 // Memory for the kernels: aligned, and kept for the next call of the same thread.
 //
-// A call takes some forty blocks. For one short sequence, the allocator would take a tenth of the time of the call.
+// A call takes about forty blocks. For one short sequence, the system's allocator would take a
+// tenth of the call's time.
 #pragma once
 
 #include <memory>
@@ -12,10 +13,10 @@
 
 namespace ntm::NTM_TARGET {
 
-// Memory begins at a cache line, so that no vector of a padded row crosses one.
+// Blocks start at a cache line, so that no vector of a padded row spans two lines.
 constexpr std::align_val_t kCacheLine{64};
 
-#if defined(__wasm__) || defined(__SANITIZE_ADDRESS__)  // one would lose by it; the other must see where a block ends
+#if defined(__wasm__) || defined(__SANITIZE_ADDRESS__)  // slower in wasm; the sanitizer must see where blocks end
 
 inline void* take_block(std::size_t bytes) { return ::operator new(bytes, kCacheLine); }
 inline void give_block(void* memory) { ::operator delete(memory, kCacheLine); }
@@ -25,7 +26,7 @@ inline void give_block(void* memory) { ::operator delete(memory, kCacheLine); }
 // Whether this thread is ending and its free blocks are gone. A bool has no destructor, so it can be read to the end.
 inline thread_local bool blocks_are_gone = false;
 
-// Free blocks of a thread. Their sizes are powers of two; large blocks go back to the system.
+// Free blocks of one thread. Sizes are powers of two. Large blocks go back to the system.
 class FreeBlocks {
  public:
   static FreeBlocks& own() {
@@ -66,7 +67,7 @@ class FreeBlocks {
   }
 
  private:
-  struct alignas(64) Block {  // stands before the memory
+  struct alignas(64) Block {  // header in front of the memory
     Block* next;
     int exponent;
   };
@@ -108,7 +109,7 @@ struct Aligned {
   friend bool operator!=(const Aligned&, const Aligned&) { return false; }
 };
 
-// Memory that begins as zeros.
+// Memory that is zero at the start.
 template <typename T>
 using Scratch = std::vector<T, Aligned<T>>;
 
@@ -121,7 +122,7 @@ Buffer<T> buffer(Index count) {
   return Buffer<T>(Aligned<T>().allocate(count));
 }
 
-// Memory that grows when more is asked for. What it held is then lost.
+// Memory that grows on demand. Growing loses the contents.
 template <typename T>
 class Growing {
  public:

@@ -1,7 +1,7 @@
 """Build the kernels as WebAssembly: python build_web.py [FILE]
 
-FILE is ../web/engine.wasm, which the package carries, unless another is named. It needs `ziglang`
-in the version of pyproject.toml: then the file is the same to the byte wherever it is built.
+FILE defaults to ../web/engine.wasm, which the package contains. The build needs `ziglang` in the
+version of pyproject.toml: every machine then builds the same bytes.
 """
 
 import subprocess
@@ -16,10 +16,10 @@ PACKAGED = HERE.parent / "web" / "engine.wasm"
 FLAGS = [
     *("-target", "wasm32-wasi", "-mexec-model=reactor", "-msimd128"),
     *("-fno-exceptions", "-fno-rtti"),
-    # Functions that are not inlined keep their vectors in memory: a fifth of the speed.
+    # Functions that are not inlined keep their vectors in memory, which costs a fifth of the speed.
     *("-mllvm", "-inline-threshold=1000"),
     *("-std=c++17", "-O3", "-s", "-Wall", "-Wextra", "-Werror"),
-    # As CMakeLists.txt has them, so that the numbers are those of the baseline.
+    # The flags of CMakeLists.txt, so that the results equal the baseline's.
     *("-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast"),
     *("-DNTM_TARGET=web", f"-DNTM_SIMILARITY_EPSILON={SIMILARITY_EPSILON!r}"),
     f"-DNTM_SHARPENING_EPSILON={SHARPENING_EPSILON!r}",

@@ -1,4 +1,4 @@
-// The contract of the native engine: what its functions take, whose memory it is, and its layout.
+// The contract of the native engine: its functions, and the layout and owner of every array.
 //
 // Plain C++: no Python, no framework. Every array is owned by the caller, contiguous and row-major
 // unless a stride says otherwise. T is float or double. Sizes are in elements.
@@ -27,8 +27,7 @@ struct Sizes {
   std::vector<Index> shifts;
   bool scalar_shift;
   double similarity_epsilon, sharpening_epsilon;
-  double
-      backward_clip;  // bounds the gradients of the controller's and heads' linear maps, at every step; may be infinite
+  double backward_clip;  // limit per step for the gradients of controller and head values; may be infinite
 };
 
 // The parameters as the layer holds them. Linear maps are (outputs, inputs) with a bias (outputs):
@@ -52,8 +51,8 @@ template <typename T>
 using WeightGradients = WeightsOf<T*>;
 
 // A state: memory (B, N, M), weightings (B, R, N) and (B, W, N), reads (B, R, M), hidden and cell
-// (B, L, H). hidden and cell are empty for a feedforward controller. As gradient of the final state a
-// null pointer stands for zeros.
+// (B, L, H). hidden and cell are empty for a feedforward controller. In the gradient of the final
+// state, a null pointer means zeros.
 template <typename Pointer>
 struct StateOf {
   Pointer memory, read_weightings, write_weightings, reads, hidden, cell;
@@ -64,14 +63,14 @@ using State = StateOf<const T*>;
 template <typename T>
 using MutableState = StateOf<T*>;
 
-// The weightings of all heads at every step: read (T, B, R, N), write (T, B, W, N). A null pointer stands for
-// weightings that nobody asked for; as gradient of the weightings it stands for zeros.
+// The weightings of all heads at every step: read (T, B, R, N), write (T, B, W, N). A null pointer
+// means that the caller does not want them. In the gradient of the weightings it means zeros.
 template <typename Pointer>
 struct WeightingsOf {
   Pointer read, write;
 };
 
-// Elements of each part of a state, per sequence.
+// Return the number of elements of each part of a state, per sequence.
 inline std::array<Index, 6> state_sizes(const Sizes& s) {
   const Index hidden = s.lstm ? s.layers * s.units : 0;
   return {s.locations * s.width,
@@ -95,8 +94,8 @@ struct Batch {
   Index threads;
 };
 
-// Everything a head did, copied out of the tape; (T, B, ...) contiguous, zeroed by the caller.
-// `memory` may be null.
+// Everything the heads did, copied out of the tape: contiguous arrays (T, B, ...), zeroed by the
+// caller. `memory` may be null.
 template <typename T>
 struct HeadRecord {
   T *keys, *strengths, *gates, *shifts, *sharpness, *content, *gated, *shifted, *weightings;
@@ -108,42 +107,45 @@ struct Record {
   HeadRecord<T> read, write;
 };
 
-// The functions, instantiated for float and double. Results do not depend on the number of threads, to the bit.
-// Arguments, here and in every kernel: what is written, what is read, then the sizes.
+// The functions exist for float and double. Results are equal to the bit for any number of threads.
+// Order of arguments, here and in most kernels: outputs, inputs, sizes.
 
-// Elements of the tape that `forward` writes and `backward` reads, whatever the lengths: about N M per step and
-// sequence. Without a tape to keep, two steps suffice whatever T is.
+// Return the number of elements of the tape that `forward` writes and `backward` reads, for any
+// lengths: about N M per step and sequence. Without `keep`, the tape holds two steps for any T.
 Index tape_size(Index steps, Index sequences, bool keep, const Sizes&);
 
-// x, start -> logits (T, B, O) and weightings, both zeroed by the caller, final, tape.
+// Run the sequences x from the state `start`. Writes logits (T, B, O), final, weightings and tape.
+// Steps beyond a length are not written: with lengths, the caller zeroes logits and weightings.
 template <typename T>
 void forward(T* logits, const MutableState<T>& final, const WeightingsOf<T*>& weightings, T* tape,
              const SequencesOf<const T*>& x, const State<T>& start, const Weights<T>& weights, bool keep,
              const Batch& batch, const Sizes& sizes);
 
-// dlogits, dfinal, dweightings and the tape of a `forward` with keep -> gradients, all overwritten. dx (T, B, I) may be
-// null; where it is not, the caller has zeroed it.
+// Compute the gradients from dlogits, dfinal, dweightings and the tape of a `forward` with keep.
+// The results are overwritten. dx (T, B, I) may be null; otherwise the caller zeroes it.
 template <typename T>
 void backward(T* dx, const WeightGradients<T>& dweights, const MutableState<T>& dstart, const T* dlogits,
               const State<T>& dfinal, const WeightingsOf<const T*>& dweightings, const T* tape,
               const Weights<T>& weights, const Batch& batch, const Sizes& sizes);
 
-// Copies the record out of the tape of a `forward` with keep.
+// Copy the record out of the tape of a `forward` with keep.
 template <typename T>
 void record(const Record<T>& to, const T* tape, const Batch&, const Sizes&);
 
-// A training step's gradients, from sequences and targets to the gradients of all parameters, the learned start
-// included. Its buffers live from call to call.
+// Gradients of a training step: from sequences and targets to the gradients of all parameters,
+// including the learned start. The buffers are kept between calls.
 template <typename T>
 class Gradients {
  public:
-  // The parameters of the start in a state's order and without its batch axis; weightings are logits there.
+  // start: parameters of the learned start, in the order of a state and without the batch axis. The
+  // parameters of the weightings are logits.
   Gradients(const WeightGradients<T>&, const MutableState<T>& dstart, const Weights<T>&, const State<T>& start,
             const Sizes&);
   ~Gradients();
 
-  // Mean over the batch of each sequence's binary cross-entropy in nats, and the gradients of that, overwritten.
-  // x (T, B, I), targets (T, B, O) and mask (T, B) may be strided; steps beyond the longest length are not looked at.
+  // Return the mean over the batch of each sequence's binary cross-entropy in nats, and overwrite
+  // the gradients with the gradients of this mean. x (T, B, I), targets (T, B, O) and mask (T, B)
+  // may be strided. Steps beyond the longest length are ignored.
   double compute(const SequencesOf<const T*>& x, const SequencesOf<const T*>& targets,
                  const SequencesOf<const T*>& mask, const Batch&);
 
@@ -152,16 +154,16 @@ class Gradients {
   std::unique_ptr<Buffers> buffers_;
 };
 
-// The LSTM that the paper compares with. Every layer sees the input, a constant 1, the layer below (but for the first)
-// and its own last output; every layer goes to the output.
+// The LSTM that the paper compares with. Each layer reads the network's input, a constant 1, the
+// layer below (if there is one) and its own previous output. The output reads all layers.
 struct LSTMSizes {
   Index inputs, outputs, units, layers;
 
-  // What a layer sees beside its own last output.
+  // Return the number of a layer's inputs, without its own previous output.
   Index below(Index layer) const { return inputs + 1 + (layer ? units : 0); }
 };
 
-// Gates are i, f, g, o.
+// The order of the gates is i, f, g, o.
 template <typename Pointer>
 struct LSTMWeightsOf {
   struct Layer {
@@ -172,7 +174,7 @@ struct LSTMWeightsOf {
   Pointer start_hidden, start_cell;  // (L, H)
 };
 
-// As Gradients, for that network.
+// Like Gradients, for the LSTM.
 template <typename T>
 class LSTMGradients {
  public:

@@ -1,4 +1,4 @@
-// Section 3.4: the activations of both controllers for one sequence; the linear maps are the callers'.
+// Section 3.4: activations of both controllers for one sequence, without the linear maps.
 #pragma once
 
 #include "heads.h"
@@ -16,7 +16,7 @@ void feedforward_backward(T* dvalues, const T* dh, const T* h, Index units) {
   map(dvalues, units, [](Vec<T> d, Vec<T> y) { return d * (T(1) - y * y); }, dh, h);
 }
 
-// One LSTM layer. gates (i, f, g, o) hold the linear map's values and are squashed in place.
+// One LSTM layer. gates (i, f, g, o) holds the linear map's values, which are squashed in place.
 template <typename T>
 void lstm(T* h, T* cell, T* gates, const T* previous_cell, Index units) {
   map(gates, 2 * units, [](Vec<T> x) { return sigmoid<T>(x); }, gates);
@@ -27,7 +27,8 @@ void lstm(T* h, T* cell, T* gates, const T* previous_cell, Index units) {
   map(h, units, [](Vec<T> gate, Vec<T> c) { return gate * tanh<T>(c); }, o, static_cast<const T*>(cell));
 }
 
-// dvalues (i, f, g, o) from dh and dcell, which becomes the gradient of the previous cell. dvalues may be gates.
+// Compute dvalues (i, f, g, o) from dh and dcell. dcell becomes the gradient of the previous cell.
+// dvalues may be gates.
 template <typename T>
 void lstm_backward(T* dvalues, T* dcell, const T* dh, const T* gates, const T* cell, const T* previous_cell,
                    Index units) {

@@ -1,4 +1,4 @@
-// Forward in time: all steps of a group of sequences, filling the tape.
+// Forward pass: all steps of a group of sequences. It fills the tape.
 #pragma once
 
 #include "controllers.h"
@@ -8,7 +8,7 @@
 
 namespace ntm::NTM_TARGET {
 
-// A tape as one pass uses it: its two parts, and their rows.
+// The two parts of a tape, and their rows.
 template <typename Pointer>
 struct TapeOf {
   const MemoryTapeOf<Pointer>& memory;
@@ -50,7 +50,7 @@ class Forward {
         control_(tape.control),
         rows_(tape.control_rows) {}
 
-  // Takes the start of the sequence at a sorted position: state `b` of those given.
+  // Start the sequence at a sorted position from state `b` of `start`.
   void begin(Index position, const State<T>& start, Index b) const {
     const Index row = memory_rows_.at(-1, position), control_row = rows_.at(-1, position);
     T* memory = memory_at(-1, position);
@@ -69,7 +69,7 @@ class Forward {
     }
   }
 
-  // The same for the sequences at sorted positions [begin, end), which all take state 0.
+  // Start all sequences at sorted positions [begin, end) from state 0.
   void begin_alike(Index begin, Index end, const State<T>& start) const {
     this->begin(begin, start, 0);
     for (Index p = begin + 1; p < end; ++p) begin_like(p, begin);
@@ -92,7 +92,7 @@ class Forward {
     }
   }
 
-  // The weightings of step t of the sequence at a sorted position.
+  // Copy out the weightings of step t of the sequence at a sorted position.
   void give_weightings(const WeightingsOf<T*>& weightings, Index t, Index position) const {
     const Index to = t * Index(order_.sequence.size()) + order_.sequence[position];
     const Index row = memory_rows_.at(t, position), locations = plan_.locations;
@@ -104,8 +104,9 @@ class Forward {
                  locations, plan_.row);
   }
 
-  // All steps of the sequences at sorted positions [begin, end). Calls take(t, position, logits) for each, and computes
-  // logits only where wanted(t, position) of any sequence; elsewhere they are null.
+  // Run all steps of the sequences at sorted positions [begin, end). Calls take(t, position,
+  // logits) for each step of each sequence. If wanted(t, position) is false for all sequences,
+  // logits is null.
   template <typename Wanted, typename Take>
   void run(ForwardWorkspace<T>& workspace, Index begin, Index end, const Wanted& wanted, const Take& take) const {
     T *raw = workspace.raw.get(), *outputs = workspace.outputs.get();
@@ -124,7 +125,7 @@ class Forward {
     }
   }
 
-  // Writes the memories of `count` steps before t again, which others have taken the places of.
+  // Recompute the memories of the `count` steps before t, which other steps have overwritten.
   void write_again(Index t, Index position, Index count) const {
     for (Index u = t - count; u < t; ++u) write_memory(u, position);
   }
@@ -139,7 +140,7 @@ class Forward {
   T* read_weightings(Index row) const { return memory_.read.at(row).weightings; }
   T* write_weightings(Index row) const { return memory_.write.at(row).weightings; }
 
-  // Takes the start of another sequence.
+  // Start a sequence from the state of another one.
   void begin_like(Index position, Index other) const {
     const Index row = memory_rows_.at(-1, position), from = memory_rows_.at(-1, other);
     const auto copy = [&](T* array, Index stride) { std::copy_n(array + from * stride, stride, array + row * stride); };
@@ -155,7 +156,7 @@ class Forward {
     }
   }
 
-  // The controller's step for `running` sequences: its output becomes the first part of their features.
+  // Run one step of the controller for `running` sequences. Writes the first part of the features.
   void control(Index t, Index begin, Index running, T* values) const {
     const Index row = rows_.at(t, begin), previous = rows_.at(t - 1, begin);
     for (Index l = 0; l < plan_.layers; ++l) {
@@ -185,7 +186,7 @@ class Forward {
     for (Index i = 0; i < running; ++i) std::copy_n(hidden(plan_.layers - 1, row + i), plan_.units, features(row + i));
   }
 
-  // Write, then read, at one step of one sequence.
+  // Write to the memory, then read it, at one step of one sequence.
   void use_memory(Index t, Index position, const T* raw, ForwardWorkspace<T>& workspace) const {
     const Plan& plan = plan_;
     const Index row = memory_rows_.at(t, position), previous = memory_rows_.at(t - 1, position);

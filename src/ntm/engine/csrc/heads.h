@@ -1,12 +1,12 @@
-// From the raw values that the controller emits to the squashed ones that section 3 uses; forward and backward.
+// Squashing: from the heads' raw values to the values that section 3 uses; forward and backward.
 #pragma once
 
 #include "addressing.h"
 
 namespace ntm::NTM_TARGET {
 
-// y[i] = function(x[i], ...) for `count` elements; function takes and returns vectors. y may be x. The last vector
-// overlaps the one before it, and is computed before that is stored.
+// y[i] = function(x[i], ...) for `count` elements; function takes and returns vectors. y may be x.
+// The last vector overlaps the vector before it, so it is computed first.
 template <typename T, typename Function, typename... From>
 void map(T* y, Index count, const Function& function, const From*... x) {
   constexpr Index lanes = kLanes<T>;
@@ -19,7 +19,7 @@ void map(T* y, Index count, const Function& function, const From*... x) {
   store<T>(y + count - lanes, last);
 }
 
-// Bounds the gradients of a linear map's values at one step. A NaN stays one.
+// Limit the gradients of a linear map's values at one step. NaN stays NaN.
 template <typename T>
 void clip(T* gradients, Index count, const Plan& plan) {
   if (std::isinf(plan.backward_clip)) return;
@@ -27,7 +27,8 @@ void clip(T* gradients, Index count, const Plan& plan) {
   map(gradients, count, [=](Vec<T> d) { return min<T>(limit, max<T>(-limit, d)); }, gradients);
 }
 
-// Calls use(i, kind, head, raw) for every head: its number, and where its squashed and its raw values begin.
+// Call use(i, kind, head, raw) for every head: its number and kind, the offsets of its squashed
+// values and of its raw values.
 template <typename Use>
 void for_each_head(const Plan& plan, const Use& use) {
   Index i = 0;
@@ -36,8 +37,8 @@ void for_each_head(const Plan& plan, const Use& use) {
       use(i, *kind, kind->first_squashed + h * kind->squashed.size, kind->first_raw + h * kind->raw.size);
 }
 
-// The single numbers of all heads, side by side: a function of a vector of them costs no more than of one. In this
-// order: strengths, sharpnesses, gates, levels; the shifts by themselves.
+// Scalars of all heads side by side: a function of one vector costs no more than of one scalar.
+// Order: strengths, sharpnesses, gates, levels. The shifts are in a separate array.
 template <typename T>
 class HeadNumbers {
  public:
@@ -119,7 +120,7 @@ void squash_shift_backward(T* draw, const T* dshift, const T* head, const HeadLa
   draw[0] = dposition * span * level * (1 - level);
 }
 
-// All heads, at one step of one sequence.
+// Squash the values of all heads at one step of one sequence.
 template <typename T>
 void squash(T* squashed, const T* raw, HeadNumbers<T>& numbers, const Plan& plan) {
   numbers.squash(squashed, raw, plan);
@@ -134,7 +135,7 @@ void squash(T* squashed, const T* raw, HeadNumbers<T>& numbers, const Plan& plan
   });
 }
 
-// draw from dsquashed (same layouts), for all heads of a kind.
+// Compute draw (raw layout) from dsquashed (squashed layout) for all heads of a kind.
 template <typename T>
 void squash_backward(T* draw, const T* dsquashed, const T* squashed, const HeadKind& kind, bool writes,
                      const Plan& plan) {

@@ -8,7 +8,7 @@ namespace ntm::NTM_TARGET {
 
 Index tape_size(Index steps, Index sequences, bool keep, const Sizes& sizes) {
   const Plan plan(sizes);
-  Arena<float*> arena = {tape_rows(steps, sequences, keep), nullptr};  // elements do not depend on their type
+  Arena<float*> arena = {tape_rows(steps, sequences, keep), nullptr};  // the count is the same for double
   MemoryTapeOf<float*>(plan, arena, arena.rows);
   ControlTapeOf<float*>(plan, arena);
   return arena.size;
@@ -25,7 +25,7 @@ Index tape_size(Index steps, Index sequences, bool keep, const Sizes& sizes) {
   template bool all_finite<T>(const T*, Index);
 
 NTM_INSTANTIATE(float)
-#if !defined(__wasm__)  // there everything is float32
+#if !defined(__wasm__)  // in a browser, everything is float32
 NTM_INSTANTIATE(double)
 #endif
 

@@ -1,11 +1,11 @@
-// Arrays as the caller holds them, to and from the layout that the kernels use.
+// Conversion of arrays between the caller's layout and the kernels' layout.
 #pragma once
 
 #include "plan.h"
 
 namespace ntm::NTM_TARGET {
 
-// (N, M) as the caller holds a memory, to and from panels, as the kernels do.
+// Memories: (N, M) for the caller, panels for the kernels.
 template <typename T>
 void panels_in(T* memory, const T* plain, const Plan& plan) {
   if (plan.row > plan.locations) std::fill_n(memory + (plan.row - kPanel) * plan.width, kPanel * plan.width, T(0));
@@ -21,7 +21,8 @@ void panels_out(T* plain, const T* memory, const Plan& plan) {
               std::min(kPanel, plan.locations - n));
 }
 
-// Rows of N elements to and from rows padded with zeros. A null source stands for zeros.
+// Rows: `length` elements for the caller, padded with zeros to `row` for the kernels. A null source
+// means zeros.
 template <typename T>
 void pad_rows(T* rows, const T* plain, Index count, Index length, Index row) {
   for (Index i = 0; i < count; ++i) {
@@ -35,7 +36,7 @@ void strip_rows(T* plain, const T* rows, Index count, Index length, Index row) {
   for (Index i = 0; i < count; ++i) std::copy(rows + i * row, rows + i * row + length, plain + i * length);
 }
 
-// The part of `pointer` that belongs to one sequence; null stays null.
+// Return the part of an array that belongs to one sequence. Null stays null.
 template <typename Pointer>
 Pointer slice(Pointer pointer, Index sequence, Index size) {
   return pointer ? pointer + sequence * size : nullptr;

@@ -1,5 +1,5 @@
-// Matrix products. All of them are one loop nest, `multiply`, whose sums run in order of the depth for every
-// element: a result does not depend on how many rows are multiplied at once, nor on the number of threads.
+// Matrix products. All use one loop nest, `multiply`, which sums every element in order of the
+// depth. So a result depends on neither the number of rows in the product nor the number of threads.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace ntm::NTM_TARGET {
 
-// Columns are handled in panels of 16, and rows that the kernels own are padded to whole panels.
+// Columns are processed in panels of 16. Rows that the kernels own are padded to whole panels.
 constexpr Index kPanel = 16;
 
 constexpr Index padded(Index n) { return (n + kPanel - 1) / kPanel * kPanel; }
@@ -35,13 +35,13 @@ Right<T> rows_of(const T* data, Index stride) {
   return {data, stride, kPanel};
 }
 
-// A right factor whose panels lie one after the other, with so many rows each: the products read it from end to end.
+// A right factor of consecutive panels with `rows` rows each: a product reads it from end to end.
 template <typename T>
 Right<T> panels_of(const T* data, Index rows) {
   return {data, kPanel, rows * kPanel};
 }
 
-// Sets one of its rows.
+// Set one row of such a factor.
 template <typename T>
 void set_row(T* panels, Index rows, Index row, const T* from, Index width) {
   T* to = panels + row * kPanel;
@@ -50,27 +50,28 @@ void set_row(T* panels, Index rows, Index row, const T* from, Index width) {
   std::copy_n(from, width, to);
 }
 
-// Any right factor from depth k on.
+// Return a right factor from depth k on.
 template <typename T>
 Right<T> depths_from(Right<T> b, Index k) {
   return {b.data + k * b.depth_stride, b.depth_stride, b.panel_stride};
 }
 
-// Where the sums start: at a bias per column, at what the result holds, or at zero.
+// Initial value of the sums: zero, a bias per column, or the present result.
 enum class From { zero, bias, result };
 
-// `rows` x `panels` panels of the result, held in registers while the depth runs. `columns` of them are stored.
+// Compute `rows` x `panels` panels of the result in registers, and store `columns` columns.
 template <typename T, int rows, int panels>
 __attribute__((noinline)) void multiply_tile(T* result, Index stride, const Left<T>& left, const Right<T>& right,
                                              Index depth, From from, const T* bias, Index columns) {
-  // A struct that was just made is slow to pass by value, as its fields are still on their way to memory.
+  // Copied here: passing by value is slow for a struct whose fields have just been written.
   Left<T> a = left;
   Right<T> b = right;
   constexpr int lanes = kLanes<T>, per_panel = kPanel / lanes, vectors = per_panel * panels;
   const bool whole = columns >= vectors * lanes;
   const auto width_at = [&](int v) { return int(std::clamp<Index>(columns - v * lanes, 0, lanes)); };
   Vec<T> sum[rows][vectors];
-  // Unrolled, or the compiler keeps the sums on the stack and clears them there: as slow as a short product.
+  // Unrolled: otherwise the compiler keeps the sums on the stack, and clearing them there takes as
+  // long as a short product.
   const auto for_each_sum = [&](const auto& run) {
 #pragma GCC unroll 16
     for (int r = 0; r < rows; ++r)
@@ -99,8 +100,8 @@ __attribute__((noinline)) void multiply_tile(T* result, Index stride, const Left
     for_each_sum([&](int r, int v) { store_partial<T>(result + r * stride + v * lanes, sum[r][v], width_at(v)); });
 }
 
-// One block of rows across all columns: as many panels at a time as the registers hold, then those that are left at
-// once, so that as many sums as possible are under way together.
+// Multiply one block of rows with all columns: as many panels at a time as the registers hold, then
+// all remaining panels together, so that as many sums as possible run in parallel.
 template <typename T, int rows, int panels = std::max<int>(1, 8 * kLanes<T> / (rows * kPanel))>
 inline void multiply_rows(T* result, Index stride, Left<T> a, Right<T> b, Index columns, Index depth, From from,
                           const T* bias) {
@@ -115,13 +116,14 @@ inline void multiply_rows(T* result, Index stride, Left<T> a, Right<T> b, Index 
   if constexpr (panels > 1) multiply_rows<T, rows, panels - 1>(result, stride, a, b, columns, depth, from, bias);
 }
 
-// The same rows of either factor's matrix, `row` further down.
+// Return a left factor from `row` on.
 template <typename T>
 Left<T> rows_from(Left<T> a, Index row) {
   return {a.data + row * a.row_stride, a.row_stride, a.depth_stride};
 }
 
-// As many rows as whole blocks of `tallest` have, which it returns. They share a panel of b while it is near.
+// Multiply the rows that fill whole blocks of `tallest` rows, and return their number. The blocks
+// share a panel of b while it is in cache.
 template <typename T, int tallest>
 Index multiply_blocks(T* result, Index stride, Left<T> a, Right<T> b, Index rows, Index columns, Index depth, From from,
                       const T* bias) {
@@ -149,7 +151,7 @@ void multiply(T* result, Index stride, Left<T> a, Right<T> b, Index rows, Index 
   if (row < rows) multiply_rows<T, 1>(result + row * stride, stride, rows_from(a, row), b, columns, depth, from, bias);
 }
 
-// Four by four elements: to[c * to_stride + r] = from[r * from_stride + c].
+// Transpose four by four elements: to[c * to_stride + r] = from[r * from_stride + c].
 template <typename T>
 inline void transpose_block(T* to, Index to_stride, const T* from, Index from_stride) {
   typedef T Four __attribute__((vector_size(4 * sizeof(T)), aligned(alignof(T))));
@@ -177,12 +179,12 @@ void transpose(T* to, Index to_stride, const T* from, Index from_stride, Index r
       to[c * to_stride + r] = from[r * from_stride + c];
 }
 
-// Sixteen rows by four columns of `from` to four rows of a panel, each of which is written at once.
+// Transpose sixteen rows by four columns of `from` to four rows of a panel, each written at once.
 template <typename T>
 inline void transpose_sixteen(T* to, const T* from, Index from_stride) {
   typedef T Four __attribute__((vector_size(4 * sizeof(T)), aligned(alignof(T))));
   typedef T Sixteen __attribute__((vector_size(16 * sizeof(T)), aligned(alignof(T))));
-  // Rows r, r + 4, r + 8 and r + 12 side by side, so that four blocks of four by four are transposed at a time.
+  // Rows r, r + 4, r + 8 and r + 12 side by side: four blocks of four by four at a time.
   const auto rows = [&](int r) {
     const auto row = [&](int i) { return *reinterpret_cast<const Four*>(from + (r + i) * from_stride); };
     const auto two = [](Four a, Four b) { return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7); };
@@ -205,7 +207,7 @@ inline void transpose_sixteen(T* to, const T* from, Index from_stride) {
   put(3, high(even_high, odd_high));
 }
 
-// Up to sixteen rows of `from` to the columns of a panel.
+// Transpose up to sixteen rows of `from` to the columns of a panel.
 template <typename T>
 void transpose_to_panel(T* to, const T* from, Index from_stride, Index rows, Index columns) {
   Index c = 0;
@@ -214,7 +216,7 @@ void transpose_to_panel(T* to, const T* from, Index from_stride, Index rows, Ind
   transpose(to + c * kPanel, kPanel, from + c, from_stride, rows, columns - c);
 }
 
-// A weight matrix (outputs, inputs) laid out in panels, for products along either of its sides.
+// A weight matrix (outputs, inputs) in panels, for products along either of its sides.
 template <typename T>
 class Packed {
  public:
@@ -233,18 +235,18 @@ class Packed {
   // For dx = W^T dy: depth runs over the outputs, panels over the inputs.
   void pack_transposed(const T* weight) { pack_transposed(weight, columns_); }
 
-  // The same for some of the inputs: the rows of the weight are `stride` apart.
+  // The same for some of the inputs. The rows of the weight are `stride` apart.
   void pack_transposed(const T* weight, Index stride) {
     for (Index k = 0; k < depth_; ++k) set_row(data_.get(), depth_, k, weight + k * stride, columns_);
   }
 
-  // `rows` rows of x, `x_stride` apart, to rows of y. y's rows are written up to `columns`.
+  // Apply the map to `rows` rows of x, `x_stride` apart. Writes `columns` columns of y.
   void apply(T* y, Index y_stride, const T* x, Index x_stride, Index rows, Index columns) const {
     multiply<T>(y, y_stride, {x, x_stride, 1}, {data_.get(), kPanel, depth_ * kPanel}, rows, columns, depth_,
                 bias_.empty() ? From::zero : From::bias, bias_.data());
   }
 
-  // The same, added to what y holds; the bias is left out.
+  // The same without the bias, added to y.
   void add(T* y, Index y_stride, const T* x, Index x_stride, Index rows, Index columns) const {
     multiply<T>(y, y_stride, {x, x_stride, 1}, {data_.get(), kPanel, depth_ * kPanel}, rows, columns, depth_,
                 From::result);
@@ -256,16 +258,16 @@ class Packed {
   Scratch<T> bias_;
 };
 
-// dweight (outputs x inputs) = dy^T x and dbias = column sums of dy, over `rows` rows of each; the rows are padded.
-// Only the outputs in [first, last) are computed, so that threads can share the work. dbias may be null.
+// dweight (outputs x inputs) = dy^T x and dbias = column sums of dy, over `rows` padded rows.
+// Computes the outputs in [first, last), so that threads can share the work. dbias may be null.
 template <typename T>
 void weight_gradient(T* dweight, T* dbias, const T* dy, Index dy_stride, Right<T> x, Index rows, Index inputs,
                      Index first, Index last) {
-  // The left factor's rows lie side by side here, so that a block is as tall as the registers allow.
+  // The rows of the left factor are adjacent here, so blocks are as tall as the registers allow.
   constexpr int tallest = kLanes<T> >= kPanel ? 16 : 0;
-  constexpr Index block = tallest ? 256 : 128;  // rows that stay near while all tiles go by
+  constexpr Index block = tallest ? 256 : 128;  // rows that stay in cache while all tiles use them
   Index row = 0;
-  do {  // once even where there are no rows: the gradient is then zero
+  do {  // once even without rows: the gradient is then zero
     const Left<T> left = {dy + row * dy_stride + first, 1, dy_stride};
     const Right<T> right = depths_from(x, row);
     const Index depth = std::min(block, rows - row);

@@ -5,7 +5,8 @@
 
 namespace ntm::NTM_TARGET {
 
-// Binary cross-entropy of logits, summed over the scored steps and the outputs, as a share of the whole batch's.
+// Binary cross-entropy of logits, summed over the scored steps and the outputs. share: factor of
+// the gradients, 1 / B for the mean over the batch.
 template <typename T>
 struct Loss {
   const SequencesOf<const T*>&targets, &mask;
@@ -14,7 +15,7 @@ struct Loss {
 
   T weight(Index t, Index b) const { return mask.data[t * mask.time_stride + b * mask.batch_stride]; }
 
-  // The cost of one step in nats, and the gradient of the logits.
+  // Return the cost of one step in nats, and write the gradient of the logits.
   double step(T* dlogits, const T* logits, Index t, Index b) const {
     constexpr Index lanes = kLanes<T>;
     const T* target = targets.data + t * targets.time_stride + b * targets.batch_stride;
@@ -31,7 +32,7 @@ struct Loss {
     return scored * nats;
   }
 
-  // The cost of steps that a sequence did not run: they are scored as if the logits were zero.
+  // Return the cost of the steps beyond a sequence's length, scored as if the logits were zero.
   double beyond(Index length, Index steps, Index b) const {
     double nats = 0;
     for (Index t = length; t < steps; ++t) nats += weight(t, b) * double(outputs) * std::log(2.0);

@@ -1,8 +1,9 @@
 // The LSTM that the paper compares with: the gradients of a training step.
 //
-// Rows are those of `Rows`: one per step that a sequence runs, so no padding is ever computed. One layer runs after the
-// other, so that its weights stay near; what does not depend on the step before is done for many rows at once. Threads
-// share rows, sequences, or outputs of a linear map; no sum depends on how many there are.
+// `Rows` numbers the rows: one per step that a sequence runs, so padding is never computed. The
+// layers run one after the other, so that a layer's weights stay in cache. Everything that does not
+// depend on the step before is computed for many rows at once. Threads share rows, sequences, or
+// outputs of a linear map. No sum depends on the number of threads.
 #pragma once
 
 #include "controllers.h"
@@ -21,25 +22,25 @@ struct LSTMMaps {
   LSTMMaps(const LSTMSizes& s, bool forward)
       : output(forward ? s.layers * s.units : s.outputs, forward ? s.outputs : s.layers * s.units) {
     for (Index l = 0; l < s.layers; ++l) {
-      // Nothing flows back to the network's inputs.
+      // No gradient flows back to the network's inputs.
       below.push_back(forward ? Packed<T>(s.below(l), 4 * s.units) : Packed<T>(4 * s.units, s.units));
       own.push_back(forward ? Packed<T>(s.units, 4 * s.units) : Packed<T>(4 * s.units, s.units));
     }
   }
 };
 
-// What every step of every sequence leaves behind, in rows.
+// Tape of all steps of all sequences, in rows.
 template <typename T>
 struct LSTMTape {
   Index rows, features_stride, gates_stride, cell_stride, output_stride;
-  T *features, *dfeatures, *doutput;         // the hidden states of all layers; doutput: the gradient of the logits
-  std::vector<T*> gates, cell;               // per layer; on the way back, gates become their gradients
-  std::vector<T*> own_inputs, below_inputs;  // what its two maps read, in panels for the weights' gradients
+  T *features, *dfeatures, *doutput;         // features: hidden states of all layers; doutput: gradient of the logits
+  std::vector<T*> gates, cell;               // per layer; the backward pass replaces the gates by their gradients
+  std::vector<T*> own_inputs, below_inputs;  // inputs of a layer's two maps, in panels for the weight gradients
 
   LSTMTape(const LSTMSizes& s, Arena<T*>& arena)
       : rows(arena.rows),
         features_stride(padded(s.layers * s.units)),
-        // Not a power of two: rows a whole page apart would all want the same few places of the nearest cache.
+        // Not a power of two: rows a page apart would compete for a few lines of the cache.
         gates_stride(padded(4 * s.units) + kPanel),
         cell_stride(padded(s.units)),
         output_stride(padded(s.outputs)) {
@@ -55,7 +56,7 @@ struct LSTMTape {
   }
 };
 
-// What flows back to the step before, of every sorted position, per layer.
+// Gradients that flow back to the step before, for each layer and sorted position.
 template <typename T>
 struct LSTMAdjoints {
   std::vector<Scratch<T>> hidden, cell;
@@ -77,9 +78,9 @@ struct LSTMStep {
   const SequencesOf<const T*>& x;
   const Loss<T> loss;
   std::vector<std::pair<Index, Index>> source;  // step and sequence of every row
-  std::vector<double> nats;                     // of every row
+  std::vector<double> nats;                     // cost of every row
 
-  // The start, and what is to be known of every row.
+  // Set the start, and the source and the cost of every row.
   void begin() {
     source.resize(rows.total);
     nats.assign(rows.total, 0);
@@ -94,7 +95,7 @@ struct LSTMStep {
     }
   }
 
-  // What a layer's gates get from below: the network's inputs, a one for the bias, the layer below.
+  // Compute a layer's gates from the network's inputs, a 1 for the bias, and the layer below.
   void below_ahead(Index l, Index first, Index last) const {
     const Index width = sizes.below(l), stride = padded(width);
     const Buffer<T> inputs = buffer<T>((last - first) * stride);
@@ -109,7 +110,7 @@ struct LSTMStep {
     forward.below[l].apply(gates(l, first), tape.gates_stride, inputs.get(), stride, last - first, 4 * sizes.units);
   }
 
-  // What they get from the step before, and all that follows from them.
+  // Add the share of the step before to the gates, and compute hidden states and cells.
   void own_ahead(Index l, Index begin, Index end) const {
     for (Index t = 0; t < order.length[begin]; ++t) {
       const Index row = rows.at(t, begin), previous = rows.at(t - 1, begin), running = order.running(t, begin, end);
@@ -122,7 +123,7 @@ struct LSTMStep {
     }
   }
 
-  // The cost, and the gradient of the features.
+  // Compute the cost and the gradient of the features.
   void score(Index first, Index last) {
     const Index stride = tape.output_stride;
     const Buffer<T> logits = buffer<T>((last - first) * stride);
@@ -139,7 +140,7 @@ struct LSTMStep {
                           sizes.layers * sizes.units);
   }
 
-  // From a layer's hidden states to its gates, and to the step before.
+  // Go back from a layer's hidden states to its gates and to the step before.
   void own_back(Index l, Index begin, Index end) const {
     const Index units = sizes.units, stride = tape.cell_stride;
     T *const dlast = &adjoints.hidden[l][begin * stride], *const dcell = &adjoints.cell[l][begin * stride];
@@ -155,7 +156,7 @@ struct LSTMStep {
     }
   }
 
-  // From a layer's gates to the hidden states of the one below.
+  // Go back from a layer's gates to the hidden states of the layer below.
   void below_back(Index l, Index first, Index last) const {
     const Index units = sizes.units, stride = padded(units);
     const Buffer<T> dbelow = buffer<T>((last - first) * stride);
@@ -174,10 +175,10 @@ struct LSTMStep {
   T* cell(Index l, Index row) const { return tape.cell[l] + row * tape.cell_stride; }
 };
 
-// run(first, last) for the rows of all steps, in pieces that threads share.
+// Call run(first, last) for the rows of all steps, in pieces that threads share.
 template <typename Run>
 void by_rows(const Batch& batch, Index rows, const Run& run) {
-  constexpr Index most = 64;  // rows that share a panel of weights while it is near
+  constexpr Index most = 64;  // rows that share a panel of weights while it is in cache
   const auto work = [&](Index, Index i) {
     const Index first = batch.sequences + i * most;  // the rows of the start belong to no step
     run(first, std::min(first + most, rows));
@@ -186,7 +187,7 @@ void by_rows(const Batch& batch, Index rows, const Run& run) {
   run_parallel(batch.threads, phase);
 }
 
-// run(begin, end) for all sorted positions, in as many pieces as there are threads.
+// Call run(begin, end) for all sorted positions, in one piece per thread.
 template <typename Run>
 void by_sequences(const Batch& batch, const Run& run) {
   const Index pieces = std::clamp<Index>(batch.threads, 1, batch.sequences);
@@ -195,7 +196,7 @@ void by_sequences(const Batch& batch, const Run& run) {
   run_parallel(batch.threads, phase);
 }
 
-// Forward through all layers, and back.
+// Run forward through all layers, and back.
 template <typename T>
 void through_time(LSTMStep<T>& step, const Batch& batch, Index rows) {
   const Index layers = step.sizes.layers;
@@ -247,7 +248,7 @@ struct LSTMGradients<T>::Buffers {
     return sums;
   }
 
-  // The start's gradients: the sums over the sequences, in their order.
+  // Compute the gradients of the start: the sums over the sequences, in order.
   void add_up(const LSTMAdjoints<T>& adjoints, Index stride) const {
     const auto sum = [&](T* to, const Scratch<T>& from) {
       std::fill_n(to, sizes.units, T(0));

@@ -1,7 +1,8 @@
-// Sections 3.1 and 3.2 on one sequence: read, erase, add; each forward next to its backward.
+// Sections 3.1 and 3.2 for one sequence: read, erase, add; each forward next to its backward.
 //
-// A memory is held in panels of 16 locations, (panels x M x 16): the locations are what vectors run over, and a pass
-// over all of it, however large, goes through one stretch of addresses. Locations from N to row are zero.
+// A memory is stored in panels of 16 locations, (panels x M x 16). Vectors run over the locations,
+// and a pass over a memory of any size reads one contiguous range of addresses. Locations from N to
+// row are zero.
 #pragma once
 
 #include "plan.h"
@@ -14,23 +15,24 @@ Right<T> panels_of(const T* memory, const Plan& plan) {
   return {memory, kPanel, plan.width * kPanel};
 }
 
-// Where value m of the locations of vector v is, counted from the first value of a block of locations.
+// Return the offset of value m, for the locations of vector v, within a block of locations.
 template <typename T>
 constexpr Index place(Index m, int v, Index width) {
   constexpr int per_panel = kPanel / kLanes<T>;
   return (v / per_panel * width + m) * kPanel + v % per_panel * kLanes<T>;
 }
 
-// Panels in a block of the passes below. The sums of two fill more registers than a browser's compiler has.
+// Panels per block of the passes below. In a browser, registers cannot hold the sums of two.
 #if defined(__wasm__)
 constexpr Index kBlockPanels = 1;
 #else
 constexpr Index kBlockPanels = 2;
 #endif
 
-// Passes over a whole memory take a block of locations at a time, whose weightings and sums stay in registers while
-// the values of the block go by. Calls pass(vectors, reads, writes, n) for each block of `vectors` vectors from
-// location n on, with the numbers of heads known at compile time where there is one of each, as there mostly is.
+// Pass over a whole memory in blocks of locations: the weightings and sums of a block stay in
+// registers while the pass reads the block's values. Calls pass(vectors, reads, writes, n) for each
+// block of `vectors` vectors from location n on. With one read head and one write head, the usual
+// case, `reads` and `writes` are compile-time constants.
 template <typename T, typename Pass>
 void for_each_block(const Plan& plan, const Pass& pass) {
   constexpr int panel = kPanel / kLanes<T>;
@@ -67,7 +69,7 @@ void weighted_sums(T* __restrict result, const T* __restrict weights, Index head
         store_sums<T>(result + m, sum, int(block));
       }
     };
-    run(std::integral_constant<int, 8>{});  // as many sums as keep both multipliers busy
+    run(std::integral_constant<int, 8>{});  // enough sums to keep both multipliers busy
     run(std::integral_constant<int, 4>{});
     run(std::integral_constant<int, 1>{});
   }
@@ -79,7 +81,7 @@ void read(T* reads, const T* weightings, const T* memory, const Plan& plan) {
   weighted_sums(reads, weightings, plan.read_heads, memory, plan);
 }
 
-// dweightings (heads x row) += dreads memory. The memory's own gradient is `memory_backward`'s business.
+// dweightings (heads x row) += dreads memory. `memory_backward` computes the memory's gradient.
 template <typename T>
 void read_backward(T* dweightings, const T* dreads, const T* memory, const Plan& plan) {
   multiply<T>(dweightings, plan.row, {dreads, plan.width, 1}, panels_of(memory, plan), plan.read_heads, plan.row,
@@ -155,17 +157,17 @@ inline void add_outer_products(Vec<T> (&sum)[vectors], Count count, const OuterP
   }
 }
 
-// What flows back into one memory, and out of it, at one step.
+// Gradients that flow into and out of one memory at one step.
 template <typename T>
 struct MemoryGradient {
-  T* dmemory;  // of `memory` at first, of `previous` in the end
+  T* dmemory;  // gradient of `memory`; becomes the gradient of `previous`
   const T *memory, *previous;
-  const T* scale;                           // per location: how much dM(i) shrinks along M(i)
-  OuterProducts<T> keys, reads, next_keys;  // of the read heads, twice, and of the next step's write heads
-  const T *weightings, *heads;              // the write heads': (heads x row), and their squashed values
+  const T* scale;                           // per location: multiple of M(i) to subtract from dM(i)
+  OuterProducts<T> keys, reads, next_keys;  // next_keys: from the write heads of the next step
+  const T *weightings, *heads;              // of the write heads: (heads x row), and squashed values
   T* dweightings;                           // (heads x row) +=
 
-  // The same from location n on, the first of a panel.
+  // Return the same arrays from location n on, the first location of a panel.
   MemoryGradient from(Index n, const Plan& plan) const {
     const auto later = [n](const OuterProducts<T>& p) { return OuterProducts<T>{p.columns, p.stride, p.rows + n}; };
     const Index at = n * plan.width;
@@ -174,13 +176,13 @@ struct MemoryGradient {
   }
 };
 
-// Sums over the locations, a vector per head and value: they become numbers at the end of a pass.
+// Sums over the locations, one vector per head and value; reduced to numbers at the end of a pass.
 template <typename T>
 struct MemorySums {
   Vec<T>*keys, *erase, *add;
 };
 
-// The gradient of value m of a block of `memory`, all that flows into it added up; and its share of the keys' sums.
+// Sum all gradients of value m of a block of `memory` in d, and add the block's share to sums.keys.
 template <typename T, int vectors, typename Count>
 inline void gather_gradient(Vec<T> (&d)[vectors], Count read_heads, Count write_heads, const MemoryGradient<T>& g,
                             const MemorySums<T>& sums, Index m, const Plan& plan) {
@@ -201,23 +203,23 @@ inline void gather_gradient(Vec<T> (&d)[vectors], Count read_heads, Count write_
   add_outer_products<T>(d, read_heads, g.keys, m, row);
 }
 
-// Back through the first block of `g`. `workspace` has space for two blocks of vectors per write head.
+// Go back through the first block of `g`. `workspace`: two blocks of vectors per write head.
 template <typename T, int vectors, typename Count>
 inline void memory_block_backward(Count read_heads, Count write_heads, const MemoryGradient<T> g,
                                   const MemorySums<T> sums, const Plan& plan, Vec<T>* workspace) {
   constexpr Index lanes = kLanes<T>;
-  constexpr bool one = !std::is_integral_v<Count>;  // then everything fits into registers
+  constexpr bool one = !std::is_integral_v<Count>;  // one head of each kind: all fits into registers
   const HeadLayout at = plan.write.squashed;
   const Index row = plan.row, width = plan.width;
   const auto weighting = [&](Index h, int v) { return load(g.weightings + h * row + v * lanes); };
   Vec<T> registers[2 * vectors];
-  Vec<T>* const found = one ? registers : workspace;  // what each write head found
+  Vec<T>* const found = one ? registers : workspace;  // values before each write head erases
   Vec<T>* const dweighting = found + write_heads * vectors;
   for (Index h = 0; h < write_heads; ++h)
     for (int v = 0; v < vectors; ++v) dweighting[h * vectors + v] = load(g.dweightings + h * row + v * lanes);
 
   for (Index m = 0; m < width; ++m) {
-    Vec<T> d[vectors], dleft[vectors];  // the second: gradient of what head h left
+    Vec<T> d[vectors], dleft[vectors];  // dleft: gradient of the values after head h has erased
     gather_gradient<T>(d, read_heads, write_heads, g, sums, m, plan);
     for (int v = 0; v < vectors; ++v) {
       dleft[v] = d[v];
@@ -247,15 +249,15 @@ inline void memory_block_backward(Count read_heads, Count write_heads, const Mem
     for (int v = 0; v < vectors; ++v) store<T>(g.dweightings + h * row + v * lanes, dweighting[h * vectors + v]);
 }
 
-// Vectors that `memory_backward` needs: for its sums, and two blocks per write head.
+// Return the number of vectors for `memory_backward`: its sums, and two blocks per write head.
 template <typename T>
 Index memory_backward_room(const Plan& plan) {
   constexpr Index largest_block = kBlockPanels * kPanel / kLanes<T>;
   return (plan.read_heads + 2 * plan.write_heads) * plan.width + 2 * largest_block * plan.write_heads;
 }
 
-// Back through reading, the read heads' similarities, and writing, in one pass. dkeys (R x M) becomes the sums of
-// keys.rows times M(i); derase and dadd (W x M) are overwritten.
+// Go back through reading, the read heads' similarities and writing in one pass. Overwrites dkeys
+// (R x M) with the sums of keys.rows times M(i), and derase and dadd (W x M) with their gradients.
 template <typename T>
 void memory_backward(const MemoryGradient<T>& gradient, T* dkeys, T* derase, T* dadd, const Plan& plan,
                      Vec<T>* workspace) {
@@ -271,7 +273,8 @@ void memory_backward(const MemoryGradient<T>& gradient, T* dkeys, T* derase, T* 
   store_sums<T>(dadd, sums.add, writes);
 }
 
-// The same for the start, which nobody has read or written yet: only the first step's write heads looked at it.
+// Go back to the start memory. No head reads or writes it; only the write heads of the first step
+// compare their keys with it.
 template <typename T>
 void start_memory_backward(T* dmemory, const T* memory, const T* scale, const OuterProducts<T>& keys,
                            const Plan& plan) {

@@ -1,4 +1,4 @@
-// Graves' RMSProp on one parameter, and whether its gradient is finite.
+// Graves' RMSProp on one parameter, and a check that its gradient is finite.
 #pragma once
 
 #include "groups.h"
@@ -18,7 +18,7 @@ void rmsprop(const Optimised<T>& on, const RMSPropSettings& settings) {
     const Vec<T> g = min<T>(max<T>(get(on.gradient), broadcast<T>(-clip)), broadcast<T>(clip));
     const Vec<T> n = decay * get(on.mean_square) + fresh * g * g;
     const Vec<T> m = decay * get(on.mean) + fresh * g;
-    // A variance is never negative, but the rounding of two large, nearly equal numbers can be.
+    // A variance is never negative, but the rounded difference of two nearly equal numbers can be.
     const Vec<T> d = momentum * get(on.delta) - rate * g / sqrt<T>(max<T>(n - m * m, Vec<T>{}) + epsilon);
     put(on.mean_square, n);
     put(on.mean, m);

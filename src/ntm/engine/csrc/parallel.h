@@ -1,4 +1,4 @@
-// Threads over independent pieces of work, and the floating-point mode the kernels run in.
+// Threads for independent pieces of work, and the floating-point mode of the kernels.
 #pragma once
 
 #include <unistd.h>
@@ -23,8 +23,8 @@
 
 namespace ntm::NTM_TARGET {
 
-// Treats denormal numbers as zero while it lives, on this thread only: a weighting decays through them, and
-// they are a hundred times slower than others. The caller's mode comes back at the end.
+// Treats denormal numbers as zero on this thread while it lives, then restores the caller's mode.
+// Weightings decay through denormal numbers, which are a hundred times slower than others.
 class FlushDenormals {
  public:
 #if defined(__SSE__)
@@ -48,8 +48,8 @@ class FlushDenormals {
   FlushDenormals(const FlushDenormals&) = delete;
 };
 
-// Pieces of work that threads share: work(worker, i) for i in [0, count), in order of i. `worker` numbers the threads;
-// no more take part than there are pieces.
+// Pieces of work that threads share: work(worker, i) for i in [0, count), in order of i. `worker`
+// is the number of the thread. At most `count` threads take part.
 template <typename Work>
 class Phase {
  public:
@@ -57,7 +57,7 @@ class Phase {
 
   Phase(Index pieces, const Work& work) : count(pieces), work_(work) {}
 
-  // Takes pieces until there are none left, and returns when all are done, whoever does them.
+  // Take pieces until none are left. Returns when all threads have done their pieces.
   void run(Index worker, const std::atomic<bool>& failed) {
     for (Index i = worker < count ? next_++ : count; i < count && !failed; i = next_++) {
       work_(worker, i);
@@ -71,10 +71,10 @@ class Phase {
   std::atomic<Index> next_{0}, done_{0};
 };
 
-// What the threads of a call run: the argument numbers them; the caller is 0.
+// Function that every thread of a call runs. Argument: number of the thread, 0 for the caller.
 using Job = std::function<void(Index)>;
 
-// A thread that takes part in one caller's calls and waits in between: to start one takes as long as a tenth of a step.
+// A thread that helps one caller and waits between calls: starting one takes a tenth of a step.
 class Worker {
  public:
   explicit Worker(Index number) : thread_([this, number] { live(number); }) {}
@@ -91,15 +91,15 @@ class Worker {
     }
     given_.notify_one();
   }
-  // A job that it has not begun is taken back: others have done all of it, and on a busy machine it may take long to
-  // come to its turn.
+  // Wait until the job is done. A job that this thread has not begun is taken back: the other
+  // threads have done all of it, and on a busy machine this thread may start late.
   void finish(const Job* job) {
     if (job_.compare_exchange_strong(job, nullptr)) return;
     while (job_) std::this_thread::yield();
   }
 
  private:
-  // Between two steps of a training loop it stays awake: to wake one up takes as long as to start one.
+  // Time to stay awake between two training steps: waking a thread takes as long as starting one.
   static constexpr std::chrono::microseconds kPatience{200};
   inline static const Job kLeave, kBegun;
 
@@ -109,7 +109,7 @@ class Worker {
       job_ = nullptr;
     }
   }
-  // The job that was given, unless it was taken back.
+  // Wait for the next job that is not taken back.
   const Job* next() {
     while (true) {
       const auto enough = std::chrono::steady_clock::now() + kPatience;
@@ -127,7 +127,7 @@ class Worker {
   std::thread thread_;  // last: it uses the others
 };
 
-// The threads of one caller, so that callers need not wait for one another. They end with the caller's thread.
+// Threads of one caller: callers need not wait for one another. They end with the caller's thread.
 class ThreadPool {
  public:
   ThreadPool() = default;
@@ -139,14 +139,14 @@ class ThreadPool {
     return pool;
   }
 
-  // job(worker) on up to `threads` threads, the caller's among them. It must not throw.
+  // Run job(worker) on up to `threads` threads, including the caller's. The job must not throw.
   void run(Index threads, const Job& job) {
     if (forked()) forget();
     const Index wanted = std::max<Index>(threads, 1) - 1;
     try {
       while (Index(workers_.size()) < wanted) workers_.push_back(std::make_unique<Worker>(workers_.size() + 1));
     } catch (const std::system_error&) {
-      // The system has no more threads to give; those there are do all the work.
+      // The system has no more threads: the existing ones do all the work.
     }
     const Index there = std::min<Index>(wanted, workers_.size());
     for (Index i = 0; i < there; ++i) workers_[i]->give(&job);
@@ -155,7 +155,7 @@ class ThreadPool {
   }
 
  private:
-  // A fork copies this list, but not the threads: nobody could join them.
+  // A fork copies this list without the threads, so the child cannot join them.
   bool forked() const { return process_ != getpid(); }
   void forget() {
     for (auto& worker : workers_) static_cast<void>(worker.release());
@@ -167,8 +167,9 @@ class ThreadPool {
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 
-// Runs phases one after the other, each on up to `threads` threads, but on no more than the first has pieces: others
-// would only wait for it, and what they could save of the rest is less than a busy machine makes everybody wait.
+// Run phases one after the other, each on up to `threads` threads, but on no more threads than the
+// first phase has pieces. More threads would wait during the first phase and save little in the
+// others, while on a busy machine every thread adds to the time that all of them wait.
 template <typename First, typename... Others>
 void run_parallel(Index threads, First& first, Others&... others) {
   std::exception_ptr failure;

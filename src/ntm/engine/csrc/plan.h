@@ -1,4 +1,4 @@
-// What follows from the sizes: strides, the tape's layout, and which row of it a step of a sequence has.
+// Everything that follows from the sizes: strides, layout of the tape, row of each step.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +8,11 @@
 
 namespace ntm::NTM_TARGET {
 
-// The squashed values of one head, in the order in which the tape holds them. `excess` is what the sharpness has
-// above 1 and `level` where the scalar shift lies between the first shift (0) and the last (1; unused with softmax
-// shifts): of 1 + excess and of first + span * level, small ones could not be recovered for the gradient. The slopes
-// are those of softplus, at strength and excess.
+// Offsets of one head's squashed values on the tape. `excess` is the sharpness minus 1. `level` is
+// the position of the scalar shift between the first shift (0) and the last (1); softmax shifts do
+// not use it. The tape holds these two because the gradient needs their small values, which
+// rounding would lose in 1 + excess and first + span * level. The slopes are the slopes of softplus
+// at strength and excess.
 struct HeadLayout {
   Index key = 0, strength, gate, excess, level, strength_slope, excess_slope, shift, erase, add, size;
 
@@ -28,7 +29,7 @@ struct HeadLayout {
         size(add + (writes ? width : 0)) {}
 };
 
-// The raw values of one head, in the order in which the linear layer emits them (heads.py).
+// Offsets of one head's raw values, in the order in which the linear layer emits them (heads.py).
 struct RawHeadLayout {
   Index key = 0, strength, gate, shift, sharpness, erase, add, size;
 
@@ -42,21 +43,21 @@ struct RawHeadLayout {
         size(add + (writes ? width : 0)) {}
 };
 
-// One kind of head: how many, and where their values lie.
+// One kind of head, read or write: the number of heads and the offsets of their values.
 struct HeadKind {
   Index count;
   HeadLayout squashed;
   RawHeadLayout raw;
-  Index first_squashed, first_raw;  // where the first head's values begin
+  Index first_squashed, first_raw;  // offsets of the first head's values
 };
 
 struct Plan : Sizes {
-  Index row;                   // N rounded up: of an array over the locations, and of a memory
-  Index recurrent;             // LSTM layers: 0 for a feedforward controller
+  Index row;                   // N rounded up to whole panels: length of every array over the locations
+  Index recurrent;             // number of LSTM layers: 0 for a feedforward controller
   Index shift_outputs;         // raw values per head for the shift
-  Index gates;                 // values a controller layer's linear map emits
-  Index reach;                 // of the widest rotation, once rotations are taken the short way round
-  std::vector<Index> offsets;  // the shifts, the short way round
+  Index gates;                 // values that a controller layer's linear map emits
+  Index reach;                 // largest of the offsets, without its sign
+  std::vector<Index> offsets;  // shifts as the shortest equal rotations: at most N / 2 either way
   HeadKind read, write;
   Index raw_heads, squashed_heads, features;
 
@@ -80,7 +81,7 @@ struct Plan : Sizes {
     }
   }
 
-  // Inputs of controller layer l: what is below it and, for an LSTM, its own hidden state.
+  // Return the number of inputs of controller layer l, without and with its hidden state (LSTM).
   Index below(Index l) const { return l == 0 ? inputs + read_heads * width : units; }
   Index seen(Index l) const { return below(l) + (lstm ? units : 0); }
 
@@ -91,10 +92,10 @@ struct Plan : Sizes {
   }
 };
 
-// Sequences in order of falling length, so that the ones still running at a step are always the first ones.
+// Sequences sorted by length, the longest first: at every step, the running sequences come first.
 struct Order {
   std::vector<Index> sequence, length;  // of each sorted position
-  Index steps;                          // of the longest
+  Index steps;                          // length of the longest sequence
 
   explicit Order(const Batch& batch) : sequence(batch.sequences), length(batch.sequences) {
     const auto length_of = [&](Index b) { return batch.lengths ? Index(batch.lengths[b]) : batch.steps; };
@@ -104,7 +105,7 @@ struct Order {
     steps = length[0];
   }
 
-  // How many of the sorted positions in [begin, end) run at step t.
+  // Return the number of sequences at sorted positions [begin, end) that run at step t.
   Index running(Index t, Index begin, Index end) const {
     Index p = end;
     while (p > begin && length[p - 1] <= t) --p;
@@ -112,9 +113,9 @@ struct Order {
   }
 };
 
-// Rows of the sequences at sorted positions [begin, end), one per step they run: those of step t follow those of step
-// t - 1, and those of the start come before all. Without `keep` the rows of two steps take turns: only the last state
-// is wanted.
+// Rows of a tape for the sequences at sorted positions [begin, end). The start comes first, with
+// one row per sequence. Each step follows with one row per running sequence. Without `keep`, the
+// steps share two sets of rows in turn, because only the last state is needed.
 class Rows {
  public:
   Index total;
@@ -128,16 +129,16 @@ class Rows {
     if (!keep) total = 2 * start;
   }
 
-  // The row of step t (or -1, the start) of the sequence at a sorted position.
+  // Return the row of step t (-1: the start) of the sequence at a sorted position.
   Index at(Index t, Index position) const { return first_[t + 1] + position; }
 
  private:
-  std::vector<Index> first_;  // of the start and then of every step, less `begin`
+  std::vector<Index> first_;  // first row of the start and of each step, minus `begin`
 };
 
-// Where the memory of each step is held, as a row of its own array: either as in `Rows`, or thinned out, for the
-// sequences of a group. Then the memory of every interval-th step is kept, the start's among them, and those between
-// share their places with those of all other intervals: they are written again when they are wanted.
+// Rows of the array of memories. Either each step has a row, as in `Rows`. Or, for one group, each
+// interval-th step has a row: a checkpoint, of which the start is the first. The steps between two
+// checkpoints then use rows that all intervals share, and are recomputed when they are needed.
 class MemoryRows {
  public:
   Index total;
@@ -148,14 +149,14 @@ class MemoryRows {
     total = (kept_ + interval - 1) * sequences_;
   }
 
-  // The row of step t (or -1, the start) of the sequence at a sorted position.
+  // Return the row of step t (-1: the start) of the sequence at a sorted position.
   Index at(Index t, Index position) const {
     if (rows_) return rows_->at(t, position);
     const Index between = (t + 1) % interval_;
     return (between == 0 ? (t + 1) / interval_ : kept_ + between - 1) * sequences_ + position - begin_;
   }
 
-  // How many steps before t have to be written again before one goes back from there.
+  // Return the number of steps before t to recompute before the backward pass goes back from t.
   Index lost_before(Index t) const { return !rows_ && (t + 1) % interval_ == 0 ? interval_ - 1 : 0; }
 
  private:
@@ -163,7 +164,7 @@ class MemoryRows {
   Index begin_ = 0, sequences_ = 0, interval_ = 0, kept_ = 0;
 };
 
-// Hands out arrays of `rows` rows, one after the other, and counts their elements. Null data: only the count is wanted.
+// Allocator of consecutive arrays with `rows` rows. With null data it only counts elements.
 template <typename Pointer>
 struct Arena {
   Index rows;
@@ -178,7 +179,7 @@ struct Arena {
   }
 };
 
-// How many elements arrays of `rows` rows have.
+// Return the number of elements of `Arrays` with `rows` rows.
 template <typename Arrays, typename T>
 Index elements(const Plan& plan, Index rows) {
   Arena<T*> arena = {rows, nullptr};
@@ -186,7 +187,8 @@ Index elements(const Plan& plan, Index rows) {
   return arena.size;
 }
 
-// How the heads of one kind came to their weightings: equations 6, 5, the logarithm of 8, and 9; (heads x row) each.
+// Stages of addressing for all heads of one kind, (heads x row) each: equations 6 and 5, the
+// logarithm of equation 8, and equation 9.
 template <typename Pointer>
 struct AddressingOf {
   Index stride;
@@ -199,7 +201,7 @@ struct AddressingOf {
         logs(arena.take(stride)),
         weightings(arena.take(stride)) {}
 
-  // The arrays of one row of the tape, and of one head of those.
+  // Return the arrays from a row of the tape on, or from an element on.
   AddressingOf at(Index row) const { return from(row * stride); }
   AddressingOf from(Index element) const {
     AddressingOf later = *this;
@@ -208,7 +210,7 @@ struct AddressingOf {
   }
 };
 
-// The large part of the tape: the memory, and what was done to it. A row per sequence and step.
+// Large part of the tape, with one row per sequence and step: the memory and its addressing.
 template <typename Pointer>
 struct MemoryTapeOf {
   Index memory_stride;
@@ -223,7 +225,7 @@ struct MemoryTapeOf {
         write(plan.write_heads, plan, arena) {}
 };
 
-// The small part: heads and controller, and what the weights' gradients will be made of.
+// Small part of the tape: heads and controller. The weight gradients are computed from it.
 template <typename Pointer>
 struct ControlTapeOf {
   Pointer heads, features;                         // squashed head values; [h, reads]

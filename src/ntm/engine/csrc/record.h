@@ -1,11 +1,11 @@
-// What the heads did, copied out of the tape.
+// Trace of the heads, copied out of the tape.
 #pragma once
 
 #include "sequence.h"
 
 namespace ntm::NTM_TARGET {
 
-// One head kind's part of the record, for one step of one sequence; `to` counts (time, batch).
+// Copy one head kind's part of the record for one step of one sequence. `to`: row of (time, batch).
 template <typename T>
 void record_heads(const HeadRecord<T>& record, Index to, const T* heads, const AddressingOf<const T*>& from,
                   const T* previous, const HeadKind& kind, const Plan& plan, Chain<T>& chain) {

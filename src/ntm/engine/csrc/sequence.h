@@ -1,4 +1,4 @@
-// Whole batches: the two passes over all groups of sequences, as the contract has them.
+// Whole batches: `forward` and `backward` of contract.h, over all groups of sequences.
 #pragma once
 
 #include "backward.h"
@@ -6,15 +6,15 @@
 
 namespace ntm::NTM_TARGET {
 
-// Rows of a tape, whatever the lengths.
+// Return the number of rows of a tape, for any lengths.
 inline Index tape_rows(Index steps, Index sequences, bool keep) { return sequences * (keep ? steps + 1 : 2); }
 
-// The tape of whole sequences: what `forward` fills, and `backward` and `record` read.
+// Tape of whole sequences: `forward` fills it, `backward` and `record` read it.
 template <typename Pointer>
 struct WholeTape {
   const Order order;
   const Rows rows;
-  Arena<Pointer> arena;  // which the next two take their arrays from
+  Arena<Pointer> arena;  // of memory and control
   const MemoryTapeOf<Pointer> memory;
   const ControlTapeOf<Pointer> control;
   const MemoryRows memories;

@@ -1,4 +1,4 @@
-// In place of parallel.h where there are no threads and no floating-point modes: WebAssembly.
+// Replacement of parallel.h for WebAssembly, which has no threads and no floating-point modes.
 #pragma once
 
 #include "contract.h"

@@ -1,8 +1,8 @@
 // Vectors of the width this file is compiled for, and the functions the kernels need on them.
 //
-// GCC's and Clang's vector extensions: one source, compiled once per instruction set (see
-// CMakeLists.txt), with ordinary operators and no intrinsics. Multiply-adds contract to FMA where the
-// instruction set has it.
+// The vector extensions of GCC and Clang allow one source without intrinsics, with ordinary
+// operators, compiled once per instruction set (see CMakeLists.txt). Multiply-adds contract to FMA
+// if the instruction set has it.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct SimdOf {
   typedef std::make_unsigned_t<Integer> Bits __attribute__((vector_size(NTM_VECTOR_BYTES)));
 };
 
-// With integers as wide as T, for its bits.
+// Vector types for T, with integers of the same width for its bits.
 template <typename T>
 using Simd = SimdOf<T, std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>>;
 
@@ -47,8 +47,8 @@ constexpr int kLanes = NTM_VECTOR_BYTES / sizeof(T);
 template <typename V>
 using Lanes = std::make_index_sequence<sizeof(V) / sizeof(V{}[0])>;
 
-// Through a vector type and not memcpy: the compiler then knows that a store changes no integer, and keeps sizes and
-// strides in registers.
+// Load through a vector type instead of memcpy: the compiler then knows that a store changes no
+// integer, and keeps sizes and strides in registers.
 template <typename T>
 inline Vec<T> load(const T* p) {
   return *reinterpret_cast<const typename Simd<T>::Unaligned*>(p);
@@ -118,7 +118,7 @@ inline T max_of(Vec<T> v) {
   return reduce<kLanes<T>>(v, [](Vec<T> a, Vec<T> b) { return max<T>(a, b); })[0];
 }
 
-// Of every `count` lanes, the first or the second half of a's, then of b's.
+// For every `count` lanes of the result: the first (or second) half of a's lanes, then of b's.
 template <int count, bool second, typename V, std::size_t... lane>
 inline V halves(V a, V b, std::index_sequence<lane...>) {
   constexpr int half = count / 2, lanes = sizeof...(lane);
@@ -126,7 +126,8 @@ inline V halves(V a, V b, std::index_sequence<lane...>) {
       a, b, int(lane % count < half ? lane + second * half : lanes + lane - half + second * half)...);
 }
 
-// Lane i of the result is a part of the sum of vector i % count: all parts together, `count` lanes apart, are that sum.
+// Lane i of the result is a partial sum of vector i % count. The lanes that are `count` apart add
+// up to the sum of one vector.
 template <int count, typename V>
 inline V partial_sums(const V* v) {
   if constexpr (count == 1) {
@@ -145,18 +146,18 @@ inline V folded(V v) {
     return folded<lanes / 2, count>(v + exchanged<lanes / 2>(v, Lanes<V>{}));
 }
 
-// Vectors whose lanes `store_sums` adds up together: that takes a third of the work of one after the other.
+// Number of vectors that `store_sums` sums together: a third of the work of summing one by one.
 template <typename T>
 constexpr int kSums = kLanes<T> < 4 ? kLanes<T> : 4;
 
-// result[i] = the sum of the lanes of v[i], for kSums of them.
+// result[i] = the sum of the lanes of v[i], for kSums vectors.
 template <typename T>
 inline void store_sums(T* result, const Vec<T>* v) {
   const Vec<T> sums = folded<kLanes<T>, kSums<T>>(partial_sums<kSums<T>>(v));
   std::memcpy(result, &sums, kSums<T> * sizeof(T));
 }
 
-// The same for any number of them.
+// The same for any number of vectors.
 template <typename T, typename Count>
 inline void store_sums(T* result, const Vec<T>* v, Count count) {
   Count i = 0;
@@ -192,8 +193,8 @@ inline Vec<float> sqrt<float>(Vec<float> v) {
   return root;
 }
 
-// What differs between the float and the double versions of exp, log and tanh. The polynomial of exp
-// approximates (e^r - 1 - r) / r^2 on |r| <= ln(2)/2; log uses atanh's series in s = (m-1)/(m+1).
+// Constants of exp and log for float and for double. The polynomial of exp approximates
+// (e^r - 1 - r) / r^2 on |r| <= ln(2)/2; log uses atanh's series in s = (m-1)/(m+1).
 template <typename T>
 struct Math;
 
@@ -226,12 +227,12 @@ struct Math<double> {
   static constexpr double log_tail = 1.479819860511658591e-01;
 };
 
-// e^x; zero below the smallest normal number, the largest power below infinity above it. Here as in all that
-// follows, NaN stays NaN: `max` and `min` return their second argument where the comparison fails.
+// e^x. Results below the smallest normal number are zero; large results stay below infinity. NaN
+// stays NaN, here and below: `max` and `min` return their second argument if the comparison fails.
 template <typename T>
 inline Vec<T> exp(Vec<T> x) {
   using M = Math<T>;
-  const Vec<T> clamped = min<T>(broadcast<T>(M::exp_highest), x);  // below, the last line takes care
+  const Vec<T> clamped = min<T>(broadcast<T>(M::exp_highest), x);  // the last line handles low x
   const Vec<T> shifted = clamped * T(1.4426950408889634074) + M::round_magic;
   const Vec<T> n = shifted - M::round_magic;
   const Vec<T> r = clamped - n * M::ln2_high - n * M::ln2_low;
@@ -243,11 +244,11 @@ inline Vec<T> exp(Vec<T> x) {
   return x < M::exp_lowest ? Vec<T>{} : fraction * power;
 }
 
-// ln x for positive normal x. The x - x at the end is for NaN, whose bits the rest takes for a number's.
+// ln x for positive normal x. Adding x - x keeps NaN: the other terms read its bits as a number.
 template <typename T>
 inline Vec<T> log(Vec<T> x) {
   using M = Math<T>;
-  // Subtracting the bits of sqrt(1/2) makes the exponent n that puts x / 2^n into [sqrt(1/2), sqrt(2)).
+  // Subtracting the bits of sqrt(1/2) gives the exponent n with x / 2^n in [sqrt(1/2), sqrt(2)).
   const BitVec<T> root_half = bits_of<T>(broadcast<T>(T(0.70710678118654752440)));
   const IntVec<T> n = IntVec<T>(bits_of<T>(x) - root_half) >> M::mantissa_bits;
   const Vec<T> mantissa = from_bits<T>(bits_of<T>(x) - (BitVec<T>(n) << M::mantissa_bits));
@@ -262,7 +263,7 @@ inline Vec<T> log(Vec<T> x) {
   return exponent * M::ln2_high + (f - (half_square - tail)) + (x - x);
 }
 
-// ln(1 + x) for x >= 0; the last term gives back what the sum lost of x.
+// ln(1 + x) for x >= 0. The last term corrects for the rounding of 1 + x.
 template <typename T>
 inline Vec<T> log1p(Vec<T> x) {
   const Vec<T> sum = x + T(1);
@@ -293,7 +294,7 @@ inline Vec<double> tanh_near_zero<double>(Vec<double> x) {
   return p / q * z * x + x;
 }
 
-// Away from zero by the exponential, near zero by a polynomial: the exponential form cancels there.
+// Uses the exponential away from zero and a polynomial near zero, where the exponential cancels.
 template <typename T>
 inline Vec<T> tanh(Vec<T> x) {
   const Vec<T> magnitude = abs<T>(x);

@@ -1,4 +1,4 @@
-// The learned start: one state for all sequences; of the weightings, the parameters are logits.
+// The learned start: one state for all sequences. The parameters of its weightings are logits.
 #pragma once
 
 #include "addressing.h"
@@ -12,7 +12,7 @@ std::array<Pointer, 6> parts(const StateOf<Pointer>& s) {
 
 constexpr bool is_weighting(int part) { return part == 1 || part == 2; }
 
-// weightings = softmax of each row of logits, and its backward; the weightings may stand in place of the logits.
+// weightings = softmax of each row of logits, and its backward. weightings may be logits.
 template <typename T>
 void softmax_rows(T* weightings, const T* logits, Index rows, Index columns) {
   std::vector<T> values(padded(columns));
@@ -48,7 +48,7 @@ struct States {
   }
 };
 
-// The state that the parameters of a learned start stand for.
+// Compute the start state from its parameters.
 template <typename T>
 State<T> learned_state(States<T>& to, const State<T>& parameters, const Sizes& sizes) {
   to.resize(sizes, 1);
@@ -63,7 +63,7 @@ State<T> learned_state(States<T>& to, const State<T>& parameters, const Sizes& s
   return to.template view<const T*>();
 }
 
-// The gradients of those parameters, from the gradients of the state that the groups of a batch gave, in their order.
+// Compute the gradients of the parameters from the groups' gradients of the state, summed in order.
 template <typename T>
 void learned_gradients(const MutableState<T>& dparameters, States<T>& groups, const State<T>& state,
                        const Sizes& sizes) {

@@ -1,7 +1,7 @@
-// Tensors as Python passes them, checked before a kernel sees their memory.
+// Tensors from Python, checked before a kernel uses their memory.
 //
-// Only what torch itself says of a plain tensor is believed. An address that Python names could be anything, and a
-// subclass could say anything.
+// The checks trust only torch's own description of a plain tensor. An address from Python could be
+// anything, and a subclass could report anything.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -18,8 +18,9 @@ namespace ntm::NTM_TARGET {
 
 namespace nb = nanobind;
 
-// DLPack's view of a tensor, and the function by which torch fills one in: both are stable across versions. Older
-// versions of torch do not offer it; then the same is asked through attributes, which takes ten times as long.
+// DLPack's view of a tensor, and torch's function that fills it in. Both are stable across
+// versions. Older versions of torch lack the function: the attributes then give the same answers,
+// ten times slower.
 struct TensorView {
   void* data;
   std::int32_t device_type, device_id, dimensions;
@@ -37,7 +38,7 @@ struct TensorExchange {
   int (*view)(void* object, TensorView* out);
 };
 
-// What is asked of torch at every call, looked up once.
+// Types and attribute names of torch that every call needs, looked up once.
 struct Torch {
   nb::object tensor, parameter, float32, float64, int64;
   nb::object dtype = nb::str("dtype"), is_cpu = nb::str("is_cpu"),
@@ -64,7 +65,7 @@ struct Torch {
     return *torch;
   }
 
-  // Asked of every tensor of every call, so without a bound method in between.
+  // Called for every tensor of every call, so it avoids creating a bound method.
   bool is_negative(nb::handle tensor) const {
     PyObject* const self = tensor.ptr();
     const nb::object answer =
@@ -78,7 +79,7 @@ struct Torch {
   nb::handle dtype_of(std::int64_t) const { return int64; }
 };
 
-// The number of elements of an array with these sizes; sizes whose product no memory could hold are refused.
+// Return the number of elements of an array with these sizes. Refuses sizes beyond any memory.
 inline Index product(std::initializer_list<Index> sizes) {
   constexpr Index most = Index(1) << 46;
   Index result = 1;
@@ -94,7 +95,7 @@ inline Index product(std::initializer_list<Index> sizes) {
   throw std::invalid_argument(std::string(name) + " must be " + wanted);
 }
 
-// A tensor of at most four axes, as torch describes it.
+// Torch's description of a tensor with at most four axes.
 struct Described {
   std::uintptr_t data;
   int dimensions;
@@ -142,7 +143,7 @@ inline Described described_by_attributes(nb::handle tensor, const Torch& torch, 
   return found;
 }
 
-// A plain CPU tensor of the type T: nobody can have changed what is said of it.
+// Return the description of a plain CPU tensor of type T. Refuses subclasses.
 template <typename T>
 Described described(nb::handle tensor, const char* name) {
   const Torch& torch = Torch::get();
@@ -156,7 +157,7 @@ Described described(nb::handle tensor, const char* name) {
   return found;
 }
 
-// The elements of a contiguous tensor that has just so many.
+// Return the elements of a contiguous tensor that has exactly `count` of them.
 template <typename T>
 T* elements_of(nb::handle tensor, Index count, const char* name) {
   const Described found = described<std::remove_const_t<T>>(tensor, name);
@@ -171,7 +172,7 @@ T* elements_or_null(nb::handle tensor, Index count, const char* name) {
   return tensor.is_none() ? nullptr : elements_of<T>(tensor, count, name);
 }
 
-// (time, batch) or (time, batch, channels) with any strides over time and batch.
+// A tensor (time, batch) or (time, batch, channels) with any strides over time and batch.
 template <typename T>
 struct Strided {
   SequencesOf<const T*> sequences;
@@ -190,7 +191,7 @@ struct Strided {
   }
 };
 
-// Tensors whose memory stays where it is for as long as this lives: a storage that numpy has seen is never resized.
+// Keeps tensors' memory in place while it lives: torch never resizes storage that numpy shares.
 class Kept {
  public:
   void keep(nb::handle tensors) {
@@ -207,7 +208,8 @@ inline void require_count(const nb::list& list, std::size_t count, const char* n
   if (list.size() != count) refuse(name, std::to_string(count) + " tensors, got " + std::to_string(list.size()));
 }
 
-// Tensors in the order of the layer's parameters: controller layers, heads, output; weight, then bias.
+// Return the weights. tensors: in the order of the layer's parameters, which is controller layers,
+// heads, output; for each the weight, then the bias.
 template <typename T>
 WeightsOf<T*> weights_of(const Sizes& s, const nb::list& tensors, const char* name) {
   require_count(tensors, 2 * (s.layers + 2), name);
@@ -227,7 +229,7 @@ WeightsOf<T*> weights_of(const Sizes& s, const nb::list& tensors, const char* na
   return weights;
 }
 
-// Tensors in the order of the LSTM's parameters: below and own of each layer, output and its bias, the start.
+// Return the LSTM's weights. tensors: `below` and `own` of each layer, output, its bias, the start.
 template <typename T>
 LSTMWeightsOf<T*> lstm_weights_of(const LSTMSizes& s, const nb::list& tensors, const char* name) {
   require_count(tensors, 2 * s.layers + 4, name);
@@ -247,8 +249,8 @@ LSTMWeightsOf<T*> lstm_weights_of(const LSTMSizes& s, const nb::list& tensors, c
   return weights;
 }
 
-// The six parts of a state of so many sequences; None where `may_be_null`. The last two are empty for a feedforward
-// controller and may then be left out.
+// Return a state of `sequences` sequences. tensors: its six parts, or None if `may_be_null`. The
+// last two are empty for a feedforward controller and may then be left out.
 template <typename T>
 StateOf<T*> state_of(const Sizes& s, Index sequences, const nb::list& tensors, const char* name,
                      bool may_be_null = false) {
@@ -269,7 +271,7 @@ StateOf<T*> state_of(const Sizes& s, Index sequences, const nb::list& tensors, c
   return state;
 }
 
-// The weightings of all steps: read heads, write heads; None where nobody asked for them.
+// Return the weightings of all steps. tensors: read heads, write heads; None if not requested.
 template <typename T>
 WeightingsOf<T*> weightings_of(const Sizes& s, Index steps, Index sequences, const nb::list& tensors,
                                const char* name) {
@@ -280,7 +282,7 @@ WeightingsOf<T*> weightings_of(const Sizes& s, Index steps, Index sequences, con
   return {part(0, s.read_heads), part(1, s.write_heads)};
 }
 
-// Lengths beyond the steps would make the kernels leave their arrays.
+// Refuse lengths beyond the steps: the kernels would leave their arrays.
 inline void require_lengths(const Batch& batch) {
   for (Index b = 0; batch.lengths && b < batch.sequences; ++b)
     if (batch.lengths[b] < 0 || batch.lengths[b] > batch.steps)
@@ -298,7 +300,7 @@ inline Batch batch_of(Index steps, Index sequences, nb::handle lengths, Index th
   return batch;
 }
 
-// Everything in contract.h's arithmetic stays far from overflow with these sizes.
+// Return the sizes, or refuse sizes for which the index arithmetic of the kernels could overflow.
 inline Sizes checked(Sizes s) {
   constexpr Index most = Index(1) << 31;
   for (const Index size : {s.inputs, s.outputs, s.units, s.layers, s.locations, s.width, s.read_heads, s.write_heads,

@@ -1,4 +1,4 @@
-// The gradients of a training step, from sequences and targets to every parameter.
+// Gradients of a training step, from sequences and targets to every parameter.
 #pragma once
 
 #include "loss.h"
@@ -7,7 +7,7 @@
 
 namespace ntm::NTM_TARGET {
 
-// A worker's own: one group at a time goes forward and back in it.
+// Workspace of one thread, which runs one group at a time forward and back.
 template <typename T>
 struct TrainingWorkspace {
   ForwardWorkspace<T> forward;
@@ -17,8 +17,10 @@ struct TrainingWorkspace {
   explicit TrainingWorkspace(const Plan& plan) : forward(plan), backward(plan) {}
 };
 
-// Of how many steps the memory of one is kept. Memories that are few enough to stay near are all kept; of more, as many
-// as leave the fewest places taken by those that are kept and those between two of them.
+// Return the checkpoint interval: the memory is stored once every this many steps, and the memories
+// between two checkpoints are recomputed. If all memories fit into 2 MiB, one interval covers all
+// steps, and nothing is recomputed. Otherwise an interval of sqrt(steps) takes the least space for
+// the checkpoints and the memories of one interval.
 template <typename T>
 Index memory_interval(const Plan& plan, Index steps, Index sequences) {
   constexpr Index near = 2 << 20;
@@ -36,9 +38,9 @@ struct Gradients<T>::Buffers {
   Maps<T> forward_maps, backward_maps;
   std::vector<TrainingWorkspace<T>> workspaces;
   Growing<T> control, values;
-  States<T> one_start, dstarts;  // the start, and every group's gradient of it
-  std::vector<double> nats;      // of every sorted position
-  Index interval;                // between memories that are kept
+  States<T> one_start, dstarts;  // the start state, and its gradient from each group
+  std::vector<double> nats;      // cost of the sequence at each sorted position
+  Index interval;                // checkpoint interval of the memory
 
   void prepare(const Batch&, const Order&);
 };
@@ -66,7 +68,7 @@ Gradients<T>::Gradients(const WeightGradients<T>& dweights, const MutableState<T
 template <typename T>
 Gradients<T>::~Gradients() = default;
 
-// Everything that the threads will need, made before they start: what a thread allocates, it must ask the system for.
+// Allocate everything on the calling thread, which reuses its free blocks (blocks.h).
 template <typename T>
 void Gradients<T>::Buffers::prepare(const Batch& batch, const Order& order) {
   pack_forward(forward_maps, weights);
@@ -81,7 +83,7 @@ void Gradients<T>::Buffers::prepare(const Batch& batch, const Order& order) {
   for (auto& workspace : workspaces) workspace.tape.at_least(tape.size);
 }
 
-// One call of `compute`: where everything is, and what one group does.
+// One call of `compute`: references to its arrays, and the work of one group.
 template <typename T>
 struct TrainingStep {
   const Plan& plan;
@@ -98,7 +100,7 @@ struct TrainingStep {
   const Index interval;
   std::vector<double>& nats;
 
-  // Forward, loss and backward of the sequences at sorted positions [begin, end).
+  // Run forward, loss and backward for the sequences at sorted positions [begin, end).
   void run(TrainingWorkspace<T>& workspace, Index begin, Index end) const {
     const Rows group_rows(order, begin, end, true);
     const MemoryRows memories(begin, end, order.length[begin], interval);
@@ -110,7 +112,7 @@ struct TrainingStep {
     const Backward<T> backward(plan, order, backward_maps, {const_memory, memories, group_rows, const_control, rows},
                                dvalues);
     forward.begin_alike(begin, end, start);
-    double cost[kGroup];  // here at first: threads that write side by side to one array wait for each other
+    double cost[kGroup];  // local: threads that write to neighbouring elements of one array slow each other down
     for (Index p = begin; p < end; ++p) cost[p - begin] = loss.beyond(order.length[p], order.steps, order.sequence[p]);
     forward.run(
         workspace.forward, begin, end, [&](Index t, Index p) { return loss.weight(t, order.sequence[p]) != 0; },
@@ -122,7 +124,7 @@ struct TrainingStep {
   }
 
  private:
-  // The cost of one step; its gradient goes to dvalues.
+  // Return the cost of one step, and write its gradient to dvalues.
   double take(Index t, Index position, const T* logits) const {
     T* dlogits = dvalues.output + rows.at(t, position) * dvalues.output_stride;
     const Index b = order.sequence[position];
@@ -132,8 +134,9 @@ struct TrainingStep {
   }
 };
 
-// Each group goes forward and back before its thread turns to the next one, so that only one group's memories per
-// thread are alive at a time, in a cache near by. What the weights' gradients are made of is kept of all.
+// Each thread runs one group forward and back before it takes the next group. It then holds the
+// memories of one group only, and they stay in cache. The rows from which the weight gradients are
+// computed are kept for all groups.
 template <typename T>
 double Gradients<T>::compute(const SequencesOf<const T*>& x, const SequencesOf<const T*>& targets,
                              const SequencesOf<const T*>& mask, const Batch& batch) {

@@ -1,4 +1,4 @@
-// Whether a tree of Python modules is as it was when engine/recognition.py looked at it. This is asked at every call.
+// Check at every call whether a tree of Python modules is still as engine/recognition.py found it.
 #pragma once
 
 #include "tensors.h"
@@ -27,8 +27,8 @@ inline bool has_shape(nb::handle tensor, nb::handle shape, const Torch& torch) {
   return true;
 }
 
-// modules: of the tree, with the type and the attributes of each as they were; dicts and copies: all dicts that matter,
-// and what was in each; tensors and shapes likewise.
+// Whether a tree is unchanged. types and attributes: the former type and __dict__ of each module.
+// copies: the former contents of each dict that matters. shapes: the former shape of each tensor.
 inline bool unchanged(const nb::list& modules, const nb::list& types, const nb::list& attributes, const nb::list& dicts,
                       const nb::list& copies, const nb::list& tensors, const nb::list& shapes) {
   const Torch& torch = Torch::get();

@@ -1,7 +1,7 @@
-// The kernels as WebAssembly: what ../web/engine.js calls. Numbers and addresses only.
+// The kernels as WebAssembly, as ../web/engine.js calls them: with numbers and addresses only.
 //
-// A network owns its arrays, and JavaScript reads and writes them where they are. Arguments are the caller's, from
-// malloc. Everything is float32, contiguous, (T, B, channels); lengths (B,) may be null.
+// A network owns its arrays, and JavaScript reads and writes them in place. The caller owns the
+// arguments, from malloc. Arrays are contiguous float32 (T, B, channels); lengths (B,) may be null.
 
 #include <cmath>
 #include <optional>
@@ -17,7 +17,7 @@ using namespace ntm::NTM_TARGET;
 
 namespace {
 
-// Of one kind of parameters: their gradients and what the optimiser remembers.
+// Gradients and optimiser state of one kind of parameters.
 struct Moments {
   Arrays<float> gradients, squares, means, deltas;
 
@@ -39,7 +39,7 @@ struct Moments {
 
 struct Network {
   Sizes sizes;
-  Arrays<float> weights, start;  // the start as parameters: weightings are logits
+  Arrays<float> weights, start;  // parameters of the start: its weightings are logits
   Moments weight_moments, start_moments;
   std::optional<Gradients<float>> gradients;
   std::vector<float> logits;
@@ -65,7 +65,7 @@ SequencesOf<const float*> sequences_at(const float* data, Index sequences, Index
   return {data, sequences * channels, channels};
 }
 
-// The state in which every sequence of a batch starts.
+// Return the start state of every sequence of a batch.
 States<float> starts_of(Network& network, Index sequences) {
   States<float> starts;
   learned_state(starts, state_of<const float*>(network.start), network.sizes);
@@ -95,11 +95,11 @@ Network* create(bool lstm, int inputs, int outputs, int units, int layers, int l
 
 EXPORT(destroy) void destroy(Network* network) { delete network; }
 
-// Parameters in the order of the layer's own: weights, then the start.
+// Parameters in the layer's order: weights, then the start.
 EXPORT(parameter_data) float* parameter_data(Network* network, int i) { return parameter(*network, i).data(); }
 EXPORT(parameter_count) int parameter_count(Network* network, int i) { return int(parameter(*network, i).size()); }
 
-// Runs sequences from the learned start and keeps the logits (array -1) and everything the heads did.
+// Run sequences from the learned start. Keeps the logits (array -1) and the trace of the heads.
 EXPORT(trace)
 void trace(Network* network, int steps, int sequences, const std::int64_t* lengths, const float* x) {
   const Sizes& sizes = network->sizes;
@@ -120,7 +120,7 @@ const float* traced_data(const Network* network, int i) {
   return i < 0 ? network->logits.data() : network->record[i].data();
 }
 
-// Bounds the gradients at every step, from the next training step on; infinity for none.
+// Limit the gradients at every time step, from the next training step on. Infinity means no limit.
 EXPORT(clip_backward)
 void clip_backward(Network* network, double bound) {
   if (network->sizes.backward_clip == bound) return;
@@ -128,7 +128,7 @@ void clip_backward(Network* network, double bound) {
   network->gradients.reset();
 }
 
-// The mean cost of the sequences in nats; the gradients wait for `update`.
+// Return the mean cost of the sequences in nats, and keep the gradients for `update`.
 EXPORT(differentiate)
 double differentiate(Network* network, int steps, int sequences, const std::int64_t* lengths, const float* x,
                      const float* targets, const float* mask) {
@@ -138,7 +138,7 @@ double differentiate(Network* network, int steps, int sequences, const std::int6
                                      {steps, sequences, lengths, 1});
 }
 
-// False, and nothing is changed, where a gradient is not finite.
+// Update the parameters. If a gradient is not finite, change nothing and return false.
 EXPORT(update)
 bool update(Network* network, double rate, double decay, double momentum, double epsilon, double clip) {
   if (!network->weight_moments.finite() || !network->start_moments.finite()) return false;
@@ -148,7 +148,7 @@ bool update(Network* network, double rate, double decay, double momentum, double
   return true;
 }
 
-// The size of a step after so many sequences, as OptimiserSettings.rate_after has it.
+// Return the learning rate after this many sequences, as OptimiserSettings.rate_after does.
 EXPORT(rate_after)
 double rate_after(double rate, double halve_every, double halve_after, double sequences) {
   if (halve_every == 0) return rate;

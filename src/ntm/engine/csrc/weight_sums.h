@@ -1,15 +1,16 @@
-// The weights' gradients, from the rows of all steps.
+// Weight gradients, from the rows of all steps.
 #pragma once
 
 #include "adjoints.h"
 
 namespace ntm::NTM_TARGET {
 
-// In pieces: some outputs of one map each, so that every sum runs over the rows in their order.
+// Weight gradients in pieces that threads share. A piece is some outputs of one linear map, so that
+// every sum runs over the rows in order.
 template <typename T>
 class WeightSums {
  public:
-  // A map's gradient, and the rows that it is the product of. The bias may be null.
+  // Gradient of a linear map, and its two factors dy and x. The bias may be null.
   struct Map {
     LinearOf<T*> gradient;
     const T* dy;
@@ -17,7 +18,7 @@ class WeightSums {
     Index dy_stride, outputs, inputs;
   };
 
-  // start: the rows that belong to no step.
+  // start: number of rows at the front, which belong to no step.
   WeightSums(Index start, Index rows) : start_(start), rows_(rows) {}
 
   void add(const Map& map) {
@@ -40,7 +41,7 @@ class WeightSums {
   std::vector<std::pair<Map, Index>> pieces_;
 };
 
-// Those of the NTM.
+// Return the weight gradients of the NTM.
 template <typename T>
 WeightSums<T> weight_sums_of(const Plan& plan, Index sequences, Index rows, const ControlTapeOf<const T*>& tape,
                              const ValueGradients<T>& dvalues, const WeightGradients<T>& dweights) {
