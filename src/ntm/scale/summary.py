@@ -49,7 +49,7 @@ class Group:
 
     @property
     def best_bits(self) -> Spread | None:
-        """Spread of the lowest validation costs of finished runs, including the cost at `beyond`."""
+        """Spread of the lowest validation costs of finished runs, with the cost at `beyond`."""
         return Spread.of(outcome.best_bits for outcome in self.finished)
 
     @property
