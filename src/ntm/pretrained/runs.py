@@ -173,7 +173,7 @@ def start_weights(settings: Settings) -> dict[str, Tensor]:
         if getattr(found.config, key, None) != value:
             raise FolderError(
                 f"model.{key} is {value!r}, but {name}, which the run starts from, has "
-                f"{getattr(found.config, key, None)!r}; leave the sizes to it."
+                f"{getattr(found.config, key, None)!r}; leave the model's sizes out."
             )
     return found.load().state_dict()
 

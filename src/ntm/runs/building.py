@@ -12,7 +12,7 @@ from ntm.runs.stream import block_seed
 def build_model(settings: Settings, start: int = 0) -> Model:
     """Build the network of a run on its device, with initial weights that depend on the seed.
 
-    start: number of the initialisation; each seed has many (default: 0).
+    start: number of the initialisation; each seed has many (0).
     """
     training, family = settings.training, settings.family
     with torch.random.fork_rng(devices=[]):
@@ -27,7 +27,7 @@ def build_model(settings: Settings, start: int = 0) -> Model:
 
 
 def build_here(settings: Settings) -> Model:
-    """Build the network of a run, on the CPU if this machine lacks the device of the run."""
+    """Build the network of a run; fall back to the CPU if its device or engine is missing here."""
     try:
         return build_model(settings)
     except RunError:

@@ -60,8 +60,8 @@ def exist(folder: Path) -> bool:
 def load_newest(folder: Path) -> tuple[Checkpoint | None, list[str]]:
     """Return the newest intact checkpoint, and a sentence for each newer damaged one.
 
-    Damaged checkpoints are removed, so the two kept ones are intact. Without checkpoints the result
-    is None. If all checkpoints are damaged, this raises a CheckpointError.
+    The newer damaged ones are removed, so that they do not count among the two kept checkpoints.
+    Without checkpoints the result is None. If all are damaged, this raises a CheckpointError.
     """
     problems: list[str] = []
     remove_leftovers(folder)

@@ -167,7 +167,8 @@ _MAY_CHANGE = {
 def open_run(path: str | Path, settings: Settings, resume: bool) -> Run:
     """Create the folder of a run or, on resume, open the existing folder.
 
-    A run must resume with its original settings, except that it may become longer.
+    A run must resume with its original settings; only its length, time limit and intervals in
+    seconds may change.
     """
     if not (resume and Run.exists(path)):
         return Run.create(path, settings)

@@ -234,12 +234,12 @@ def _require_savable(net: Any, weights: dict[str, Tensor]) -> None:
     if shapes_of(fresh.state_dict()) != shapes_of(weights):
         raise ValueError(
             "The network's modules were replaced or wrapped, and its config no longer describes "
-            "it. Undo that before saving, or store net.state_dict() beside code of your own."
+            "it. Undo this before saving, or store net.state_dict() with your own code."
         )
     if found := difference(net, fresh):
         raise ValueError(
-            f"{found}, which would not come back from a folder. Undo that before saving, put it "
-            f"into the __init__ of a subclass, or make a value a buffer."
+            f"{found}, which a folder cannot restore. Undo this change before saving, move it into "
+            f"the __init__ of a subclass, or register the value as a buffer."
         )
     _require_one_dtype(weights)
 

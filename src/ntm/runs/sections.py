@@ -26,8 +26,8 @@ class OptimiserSettings(Checked):
     )
     backward_clip: float | None = setting(
         None,
-        "bound on the gradient through an NTM's controller and heads, per step and sequence (none: "
-        "no bound)",
+        "bound on the gradient that flows back through an NTM's controller and heads, per step and "
+        "sequence (none: no bound)",
         above=0,
     )
     backward_clip_until: int | None = setting(
@@ -97,7 +97,7 @@ class TrainingSettings(Checked):
     )
     enough_bits: float = setting(
         0.0,
-        "stop trying initialisations as soon as one has a validation cost below this",
+        "stop trying initialisations when one has a validation cost below this (0: try all)",
         at_least=0,
     )
     average_share: float = setting(
@@ -111,7 +111,7 @@ class TrainingSettings(Checked):
     picture_seconds: float = setting(
         30.0, "seconds between pictures of an answer on the terminal (0: none)", at_least=0
     )
-    stop_when_solved: bool = setting(False, "stop as soon as the task is solved (see solved_bits)")
+    stop_when_solved: bool = setting(False, "stop early when the task is solved (see solved_bits)")
     solved_bits: float = setting(
         0.01,
         "the task is solved when every report is below this many bits per sequence ...",

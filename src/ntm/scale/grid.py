@@ -101,7 +101,7 @@ def _list(data: Mapping[str, Any], name: str) -> list[Any]:
 def _require_few(runs: int) -> None:
     if runs > _MOST_RUNS:
         raise ValueError(
-            f"It means {runs:,} runs, and a sweep has up to {_MOST_RUNS:,}; split it into several."
+            f"It describes {runs:,} runs; a sweep has at most {_MOST_RUNS:,}. Split the sweep."
         )
 
 
