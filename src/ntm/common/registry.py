@@ -84,7 +84,7 @@ class Registry(UserDict[str, Entry]):
         return self._entries
 
     def _load_entry_points(self, asked: str | None = None) -> None:
-        """Import all entry points, once; print failures, but leave that of `asked` to `find`."""
+        """Import all entry points, once; print failures, except for `asked`: `find` reports it."""
         if self._complete:
             return
         self._complete = True  # set before the imports, which may ask for entries
