@@ -65,10 +65,10 @@ def test_a_start_that_is_good_enough_goes_on_at_once() -> None:
 def test_what_the_trials_will_do_is_said_in_words() -> None:
     assert starts(5, enough=0.5).announcement(10) == (
         "Up to 5 starts are tried, 10 sequences each, until one is below 0.5 bits in validation. "
-        "The best of them is the run's result."
+        "The best start is the run's result."
     )
     assert starts(2).announcement(1000) == (
-        "2 starts are tried, 10 sequences each. The best of them goes on to 1,000."
+        "2 starts are tried, 10 sequences each. The best start continues to 1,000."
     )
 
 

@@ -1,6 +1,7 @@
-"""The commands, one file each: `HELP`, `add_arguments(parser)` and `run(options)`, an exit code.
+"""The commands of `ntm`, one file each.
 
-A command imports what is costly when it runs, so that `ntm --help` takes no time.
+Each file has `HELP`, `add_arguments(parser)` and `run(options)`, which returns the exit code. Slow
+imports happen in `run`, so that `ntm --help` is fast.
 """
 
 COMMANDS = (
@@ -8,4 +9,4 @@ COMMANDS = (
     *("pretrained", "params", "info"),
     *("sweep", "reproduce", "results", "bench", "demo", "completion"),
 )
-"""In the order of the help."""
+"""Names of the commands, in the order of the help."""

@@ -1,4 +1,4 @@
-"""ntm analyse: what the heads of a trained network do."""
+"""ntm analyse: describe how the heads of a trained network work."""
 
 import argparse
 import json
@@ -9,18 +9,18 @@ from ntm.commands.base import add_json, add_saved, add_sequences, opened, readin
 if TYPE_CHECKING:
     from ntm.evaluation import Evaluation
 
-HELP = "What the heads of a trained network do"
+HELP = "Describe how the heads of a trained network work"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `ntm analyse`."""
+    """Add the options of `ntm analyse`."""
     add_sequences(parser, 200)
     add_saved(parser)
     add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what the heads do."""
+    """Print the analysis of the heads."""
     from ntm.evaluation import evaluate, record
     from ntm.evaluation.report import as_text
     from ntm.paper.analysis import analysis_of

@@ -1,4 +1,4 @@
-"""Shared parts of the commands: reading arguments and printing facts."""
+"""Shared parts of the commands: options, errors and output."""
 
 import argparse
 import importlib
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from ntm.tasks import Task
 
 AXES = ("length", "repeats", "items")
-"""Those of the paper's tasks, without a look at the tasks, which import torch; --at has others."""
+"""Axes of the paper's tasks, listed here because importing the tasks imports torch."""
 
 
 class WrongCallError(Exception):
-    """The command cannot mean what was typed."""
+    """An invalid call of a command; the message says what is wrong."""
 
 
 @contextmanager
 def reading_arguments() -> Iterator[None]:
-    """Within this, a value that the library refuses is a wrong call."""
+    """Turn a TypeError or ValueError in this context into a WrongCallError."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -37,8 +37,8 @@ def reading_arguments() -> Iterator[None]:
 
 
 def add_code(parser: argparse.ArgumentParser, what: str) -> None:
-    """The option --code; `load_code` imports what it names."""
-    text = f"Python file with a task or a model of yours, {what}"
+    """Add the option --code, whose files `load_code` imports."""
+    text = f"Python file that registers your own task or model{what}"
     parser.add_argument("--code", type=Path, action="append", default=[], metavar="FILE", help=text)
 
 
@@ -51,23 +51,23 @@ def load_code(options: argparse.Namespace) -> None:
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """The option --json."""
-    parser.add_argument("--json", action="store_true", help="print nothing but JSON")
+    """Add the option --json."""
+    parser.add_argument("--json", action="store_true", help="print only JSON")
 
 
 NET = "run folder, saved network, or pretrained network such as copy-ff"
 
 
 def add_saved(parser: argparse.ArgumentParser) -> None:
-    """What commands need to be told of a network of `save_pretrained`."""
+    """Add the options for a network of `save_pretrained`: --task, --set and --model."""
     add = parser.add_argument
-    add("--task", help="task of a saved network, or a file that has one, if its folder names none")
+    add("--task", help="task of a saved network that records no task: a name or a Python file")
     add("--set", action="append", default=[], metavar="task.KEY=VALUE", help="a setting of --task")
-    add("--model", help="family that builds a saved network of a class of yours, or its file")
+    add("--model", help="family that builds a saved network of your own class, or its file")
 
 
 def opened(name: str, options: argparse.Namespace) -> "Run":
-    """The network that was named, in the place of a run."""
+    """Open the network with this name as a run."""
     from ntm.pretrained.runs import open_run
 
     with reading_arguments():
@@ -76,7 +76,7 @@ def opened(name: str, options: argparse.Namespace) -> "Run":
 
 
 def saved_as(options: argparse.Namespace) -> tuple["Task | None", "Family | None"]:
-    """The task and the family that `add_saved` asks for."""
+    """Return the task and the family that the options of `add_saved` name."""
     from ntm.models import family
 
     return _named_task(options), None if options.model is None else family(options.model)
@@ -100,7 +100,7 @@ def _named_task(options: argparse.Namespace) -> "Task | None":
 
 
 def set_pairs(texts: Sequence[str]) -> list[tuple[str, str]]:
-    """What --set says: names of settings and their values, as typed."""
+    """Split the values of --set into names of settings and their text."""
     pairs = [text.partition("=") for text in texts]
     for text, (_, equals, _) in zip(texts, pairs, strict=True):
         if not equals:
@@ -109,20 +109,20 @@ def set_pairs(texts: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def add_sequences(parser: argparse.ArgumentParser, sequences: int) -> None:
-    """A network, and how many fresh sequences it is given."""
+    """Add the network argument, --sequences and --seed."""
     add = parser.add_argument
     add("run", metavar="NET", help=NET)
-    add("--sequences", type=int, default=sequences, help=f"how many (default: {sequences})")
-    add("--seed", type=int, default=1, help="decides the sequences (default: 1)")
+    add("--sequences", type=int, default=sequences, help=f"fresh sequences (default: {sequences})")
+    add("--seed", type=int, default=1, help="random seed of the sequences (default: 1)")
 
 
 def add_axes(parser: argparse.ArgumentParser) -> None:
-    """An option for the size along every axis that a task may have."""
+    """Add options for the sizes of a problem, and --memory-locations."""
     for axis in AXES:
-        text = f"the {axis}, beyond the training range if you like"
+        text = f"set the {axis} of each problem; may exceed the training range"
         parser.add_argument(f"--{axis}", type=int, help=text)
     parser.add_argument(
-        "--at", action="append", metavar="AXIS=N", help="another axis, of a task of yours"
+        "--at", action="append", metavar="AXIS=N", help="set another axis, of your own task"
     )
     parser.add_argument(
         "--memory-locations", type=int, metavar="N", help="enlarge the memory to N locations first"
@@ -130,7 +130,7 @@ def add_axes(parser: argparse.ArgumentParser) -> None:
 
 
 def axes_given(options: argparse.Namespace) -> dict[str, int]:
-    """The sizes that were given."""
+    """Return the sizes that the options give, by axis."""
     given = {axis: getattr(options, axis) for axis in AXES}
     known = {axis: value for axis, value in given.items() if value is not None}
     return known | dict(map(_axis, options.at or ()))
@@ -145,13 +145,13 @@ def _axis(text: str) -> tuple[str, int]:
 
 
 def enlarged_for(task: "Task", model: "Model", options: argparse.Namespace) -> "Model":
-    """The network with the memory that was asked for; a problem that outgrows it gets a note."""
+    """Enlarge the memory as the options say; print a note if the problem is larger than it."""
     from ntm.evaluation import enlarged
 
     model = enlarged(model, options.memory_locations)
     locations = getattr(model.config, "memory_locations", math.inf)
     for axis, size in axes_given(options).items():
-        # Where usual problems are longer than the memory, no location per vector is wanted.
+        # A task whose usual problems exceed the memory does not need one location per vector.
         if axis != "repeats" and task.trained_range(axis)[1] <= locations < size:
             print(
                 f"Note: --{axis} {size} is more than the {locations} locations of the memory; "
@@ -170,7 +170,7 @@ def require_at_least_one(**options: int | None) -> None:
 
 
 def quoted(path: Path) -> str:
-    """A path as a shell takes it, for a command to copy."""
+    """Quote a path for a shell command."""
     return shlex.quote(str(path))
 
 
@@ -183,14 +183,14 @@ def print_facts(facts: dict[str, Any], as_json: bool) -> None:
 
 
 def print_table(rows: Sequence[tuple[str, ...]], texts: int = 9) -> None:
-    """Print aligned columns; numbers, at the right, follow `texts` columns of words."""
+    """Print aligned columns: `texts` columns of words, then right-aligned numbers."""
     from ntm.terminal.table import Table
 
     print(Table("", (), rows, texts).as_text())
 
 
 def with_extra(module: str, what: str, extra: str) -> Any:
-    """A module that needs an extra of the package, or an error that says what to install."""
+    """Import a module that needs an extra of the package; an error says what to install."""
     from ntm.runs import RunError
 
     try:
@@ -202,7 +202,7 @@ def with_extra(module: str, what: str, extra: str) -> Any:
 
 
 def with_matplotlib(module: str) -> Any:
-    """A module that draws, or an error that says what to install."""
+    """Import a module that needs matplotlib; an error says what to install."""
     return with_extra(module, "Figures need matplotlib", "figures")
 
 

@@ -1,4 +1,4 @@
-"""ntm bench: speed, as ratios measured in one run."""
+"""ntm bench: measure the speed, as ratios within one run."""
 
 import argparse
 import json
@@ -6,11 +6,11 @@ import sys
 
 from ntm.bench import SECTIONS
 
-HELP = "Speed, as ratios measured in one run"
+HELP = "Measure the speed, as ratios within one run"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `ntm bench`."""
+    """Add the options of `ntm bench`."""
     add = parser.add_argument
     add("--quick", action="store_true", help="fewer and shorter rounds: about a minute")
     add(
@@ -21,12 +21,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"one of {', '.join(SECTIONS)}; may be given several times (default: all)",
     )
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print nothing but JSON")
-    form.add_argument("--markdown", action="store_true", help="print tables for a document")
+    form.add_argument("--json", action="store_true", help="print only JSON")
+    form.add_argument("--markdown", action="store_true", help="print Markdown tables")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure, and print the results; a failure is an error for the caller to report."""
+    """Measure and print the results."""
     from ntm.bench import report, run_bench
     from ntm.bench.sections import QUICK, BenchEffort
     from ntm.terminal.display import ProgressDisplay

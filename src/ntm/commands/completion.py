@@ -1,4 +1,4 @@
-"""ntm completion: a script by which a shell completes commands, options and names."""
+"""ntm completion: print a script that lets a shell complete commands, options and names."""
 
 import argparse
 import shlex
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ntm.commands.names import model_names, task_names
 
-HELP = "A script by which bash, zsh or fish completes commands and options"
+HELP = "Print a script for command completion in bash, zsh or fish"
 
 _BASH = Template("""\
 _ntm() {
@@ -26,23 +26,24 @@ _FISH = "complete -c ntm -n '__fish_seen_subcommand_from {}' "
 
 
 class Argument(NamedTuple):
-    """Something to type after a command."""
+    """An option or argument of a command."""
 
     options: list[str]
-    """What it is called, such as --model; empty for an argument that stands alone."""
+    """Names of the option, such as --model; empty for a positional argument."""
     takes_value: bool
     words: list[str]
-    """The words that it may be; none where it is a number or a file."""
+    """Allowed values; empty for a number or a file."""
     help: str
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `ntm completion`."""
+    """Add the options of `ntm completion`."""
     shells = ("bash", "zsh", "fish")
     parser.add_argument("shell", metavar="SHELL", choices=shells, help="bash, zsh or fish")
     parser.epilog = (
-        'bash: put eval "$(ntm completion bash)" into ~/.bashrc. zsh: the same with zsh, into '
-        "~/.zshrc. fish: put ntm completion fish | source into ~/.config/fish/config.fish."
+        'bash: add eval "$(ntm completion bash)" to ~/.bashrc. zsh: add '
+        'eval "$(ntm completion zsh)" to ~/.zshrc. fish: add ntm completion fish | source to '
+        "~/.config/fish/config.fish."
     )
 
 
@@ -76,7 +77,7 @@ def _arguments(parser: argparse.ArgumentParser) -> Iterator[Argument]:
 
 
 def _bash_cases(command: str, parser: argparse.ArgumentParser) -> Iterator[str]:
-    """What follows each option that takes a value, then what may stand anywhere else."""
+    """Yield the case of each option that takes a value, then the case for all other positions."""
     anywhere = []
     for argument in _arguments(parser):
         anywhere += argument.options or argument.words

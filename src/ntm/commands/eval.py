@@ -19,14 +19,14 @@ HELP = "Measure a trained network on fresh sequences"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `ntm eval`."""
+    """Add the options of `ntm eval`."""
     add_sequences(parser, 1000)
     text = "sequences to run at a time (default: 100)"
     parser.add_argument("--batch-size", type=int, default=100, help=text)
     add_axes(parser)
     add_saved(parser)
     weights = parser.add_mutually_exclusive_group()
-    for name, text in (("best", "the best weights (the default)"), ("latest", "the newest")):
+    for name, text in (("best", "best weights (default)"), ("latest", "newest weights")):
         weights.add_argument(
             f"--{name}", dest="weights", action="store_const", const=name, help=text
         )
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what the network costs."""
+    """Print the cost of the network."""
     from ntm.evaluation import evaluate
 
     run = opened(options.run, options)

@@ -1,4 +1,4 @@
-"""ntm figures: the paper's figures, from your runs or packaged networks."""
+"""ntm figures: draw the paper's figures from your runs or packaged networks."""
 
 import argparse
 from pathlib import Path
@@ -13,11 +13,11 @@ from ntm.commands.base import (
     with_matplotlib,
 )
 
-HELP = "The paper's figures, from your runs"
+HELP = "Draw the paper's figures from your runs"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `ntm figures`."""
+    """Add the options of `ntm figures`."""
     add = parser.add_argument
     add("runs", nargs="+", metavar="NET", help=f"folder of runs, {NET}")
     add("--out", type=Path, required=True, metavar="DIR", help="folder for the figures")
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Draw what can be drawn, and say what is missing."""
+    """Draw all figures that the runs allow, and list what is missing."""
     gallery = with_matplotlib("ntm.paper.gallery")
     with reading_arguments():
         task, family = saved_as(options)

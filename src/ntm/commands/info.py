@@ -1,4 +1,4 @@
-"""ntm info: versions, engines and why, vector instructions, threads."""
+"""ntm info: show versions, the chosen engine and its reason, vector instructions and threads."""
 
 import argparse
 import warnings
@@ -9,13 +9,13 @@ from ntm.commands.base import add_json, print_facts
 if TYPE_CHECKING:
     from ntm.engine import Choice
 
-HELP = "Versions, engines and why, vector instructions, threads"
+HELP = "Show versions, the chosen engine, vector instructions and threads"
 
 add_arguments = add_json
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what is installed and available."""
+    """Print the facts about this installation."""
     import platform
 
     import torch
@@ -50,7 +50,7 @@ def _lacking(missing: dict[str, str]) -> str:
 
 
 def _tried_engine() -> "Choice":
-    """Return the engine of a plain call, after a call that may fail for unforeseen reasons."""
+    """Return the default engine after a trial run, or the reason why the trial failed."""
     import torch
 
     from ntm import NTM, engine
@@ -59,8 +59,8 @@ def _tried_engine() -> "Choice":
         net = NTM(1, 1, controller_size=1, memory_locations=1, memory_width=1).float().cpu()
         choice = engine.choose("auto", torch.device("cpu"), torch.float32, net)
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # as where a faster engine gives up
+            warnings.simplefilter("error")  # a faster engine warns when it gives up
             net(torch.zeros(1, 1, 1, dtype=torch.float32))[0].sum().backward()
-    except Exception as error:  # whatever it is, it is the answer
+    except Exception as error:  # any error is the answer to report
         return engine.Choice("none", f"a small network fails: {error}")
     return choice

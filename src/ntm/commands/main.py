@@ -1,4 +1,4 @@
-"""The `ntm` command: `ntm.commands` has what each command does."""
+"""Entry point of the `ntm` command."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ FAILED, INTERRUPTED = 1, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code: 0 done, 1 a failed job, 2 a wrong call."""
+    """Run one command; return the exit code: 0 done, 1 a failed job, 2 a wrong call."""
     arguments = sys.argv[1:] if arguments is None else arguments
     make_writable(sys.stdout)
     make_writable(sys.stderr)
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as stop:
         return complain(str(stop) or "Interrupted.", INTERRUPTED)
     except BrokenPipeError:
-        # The reader of a pipe, say `head`, has seen enough; nothing may be flushed to it any more.
+        # The reader of a pipe, such as `head`, has exited: do not flush to the pipe again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _exit_code(error: Exception) -> int | None:
-    """The exit code of a failure that its message explains; None for a bug."""
+    """Return the exit code of an error that its message explains; None for a bug."""
     if isinstance(error, WrongCallError | FileExistsError | NotADirectoryError):
         return WRONG_CALL
     from ntm.runs.errors import FolderError, RunError
@@ -49,13 +49,13 @@ def _exit_code(error: Exception) -> int | None:
 
 
 def _lacks_memory(error: Exception) -> bool:
-    """Whether a tensor is too large for this machine, or for any."""
+    """Return whether the error is about a tensor that is too large."""
     told = ("can't allocate memory", "Storage size calculation overflowed")
     return isinstance(error, MemoryError) or any(text in str(error) for text in told)
 
 
 def _sentence(error: Exception) -> str:
-    """What a failure says; the system's own words name the file and no number."""
+    """Return the message of an error; for a system error, the file and the reason."""
     if isinstance(error, FileExistsError | NotADirectoryError):
         return f"{error.filename} is not a folder; name another one."
     if isinstance(error, OSError) and error.filename and error.strerror:

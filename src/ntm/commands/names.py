@@ -1,6 +1,7 @@
-"""The names of tasks and models for the help, without importing any of them.
+"""Names of tasks and models for the help, found without importing them.
 
-The experiments of the paper are files that name both; other packages name theirs by entry points.
+The TOML files of the paper's experiments list the paper's tasks and models; entry points list those
+of other packages.
 """
 
 import tomllib
@@ -13,12 +14,12 @@ import ntm
 
 
 def task_names() -> list[str]:
-    """The tasks of the paper, and those of other packages."""
+    """Return the names of the paper's tasks and of tasks from other packages."""
     return [*(experiment["task"] for experiment in _experiments()), *_brought("ntm.tasks")]
 
 
 def model_names() -> list[str]:
-    """The models of the paper, and those of other packages."""
+    """Return the names of the paper's models and of models from other packages."""
     named = dict.fromkeys(model for e in _experiments() for model in e["networks"])
     return [*named, *_brought("ntm.families")]
 

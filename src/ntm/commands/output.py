@@ -1,17 +1,17 @@
-"""Output where not every character can be written, for example in plain ASCII."""
+"""Output to streams that cannot encode every character, such as plain ASCII."""
 
 import codecs
 from typing import Any, TextIO
 
 _NAME = "ntm-plain"
 _BLOCK = "\N{FULL BLOCK}"
-# The characters of pictures: bars from low to high, of which the highest is a one; and a zero.
+# Characters of pictures: bars from low to high, where the full block means one; a dot for zero.
 _PLAIN = {chr(0x2580 + height): str(height) for height in range(1, 8)}
 _PLAIN |= {_BLOCK: "#", "\N{MIDDLE DOT}": ".", "\N{SUPERSCRIPT TWO}": "2"}
 
 
 def make_writable(stream: TextIO | None) -> None:
-    """Let a stream write what its encoding lacks as ASCII: pictures as #, dots and digits."""
+    """Let a stream replace characters that it cannot encode: pictures become #, dots and digits."""
     reconfigure = getattr(stream, "reconfigure", None)
     if reconfigure is None or stream is None:
         return
@@ -23,7 +23,7 @@ def make_writable(stream: TextIO | None) -> None:
 
 
 def _replaced(error: Any) -> tuple[str | bytes, int]:
-    """The replacement of characters that cannot be encoded, and where to continue."""
+    """Return the replacement for unencodable characters, and the position after them."""
     missing = error.object[error.start : error.end]
     plain = (_PLAIN.get(c) or c.encode("ascii", "backslashreplace").decode() for c in missing)
     return "".join(plain), error.end

@@ -1,17 +1,17 @@
-"""ntm params: the paper's tables of sizes, and ours beside them."""
+"""ntm params: compare the paper's parameter counts with ours."""
 
 import argparse
 import json
 
 from ntm.commands.base import add_json, print_table
 
-HELP = "The paper's tables of sizes, and ours beside them"
+HELP = "Compare the paper's parameter counts with ours"
 
 add_arguments = add_json
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the parameters of all fifteen networks."""
+    """Print the parameter counts of all fifteen networks."""
     from ntm.paper.counts import NOTE, parameter_counts
 
     rows = parameter_counts()

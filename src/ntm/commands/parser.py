@@ -1,4 +1,4 @@
-"""The commands with their options, one sentence for an error, and a hint for a near miss."""
+"""Parser of the command line, with one-sentence errors and hints for misspelt names."""
 
 import argparse
 import importlib
@@ -17,7 +17,7 @@ _NO_NUMBER = re.compile(r"^argument (\S+): invalid int value: (.*)$")
 
 
 def make_parser() -> "Parser":
-    """All commands with their options."""
+    """Build the parser of all commands and their options."""
     parser = Parser(
         prog="ntm",
         description="Neural Turing Machines: train, evaluate and look inside.",
@@ -36,20 +36,20 @@ def make_parser() -> "Parser":
 
 
 class Parser(argparse.ArgumentParser):
-    """The options of `ntm`, or of one of its commands."""
+    """Parser of the options of `ntm`, or of one of its commands."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.commands: dict[str, Parser] = {}
-        """The parsers of its commands."""
+        """Parsers of the commands, by name."""
 
     def show(self, _: argparse.Namespace) -> int:
-        """Print the help; returns the exit code."""
+        """Print the help; return the exit code."""
         self.print_help()
         return 0
 
     def error(self, message: str) -> NoReturn:
-        """End the program with a sentence."""
+        """Print the error as one sentence, and end the program."""
         if message.startswith(_REQUIRED):
             missing = message.removeprefix(_REQUIRED).split(", ")
             message = f"{self.prog} needs {' and '.join(map(self._explained, missing))}"
@@ -58,7 +58,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(complain(f"{sentence} See {self.prog} --help.", WRONG_CALL))
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """What argparse reads, refusing the rest here, where the options to hint at are known."""
+        """Parse as argparse does, but refuse unknown options here, with a hint at a known one."""
         known, rest = super().parse_known_args(args, namespace)
         if rest:
             given = rest[0].partition("=")[0]
@@ -66,7 +66,7 @@ class Parser(argparse.ArgumentParser):
         return known, rest
 
     def _explained(self, name: str) -> str:
-        """An argument with what its help says that it is."""
+        """Return the name of an argument with its help text."""
         for action in self._actions:
             if name in (*action.option_strings, action.metavar):
                 return f"{name} ({action.help})"
@@ -84,7 +84,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def complain(sentence: str, code: int) -> int:
-    """Say on the error output what is wrong; returns the exit code."""
+    """Print a message to standard error; return the exit code."""
     print(f"ntm: {sentence}", file=sys.stderr)
     return code
 
@@ -94,7 +94,7 @@ def _kind(given: str) -> str:
 
 
 def setting_names() -> list[str]:
-    """What --set takes, with the first task and model; imported for a wrong call alone."""
+    """Return the names that --set accepts for the first task and model, to hint at."""
     from ntm.paper import settings_for
 
     return list(settings_for(task_names()[0], model_names()[0]).flat())

@@ -1,4 +1,4 @@
-"""ntm pretrained: the networks that come with the package, and what each can do."""
+"""ntm pretrained: list the packaged networks and their measured costs."""
 
 import argparse
 import json
@@ -11,20 +11,20 @@ if TYPE_CHECKING:
     from ntm.pretrained import Facts
     from ntm.pretrained.card import Ability
 
-HELP = "The packaged networks and what each can do"
+HELP = "List the packaged networks and their measured costs"
 _NOTE = """\
-Bits per sequence, the mean over as many. The memory is as large as in training where
-nothing else is said: net.resized(256) enlarges it."""
+Costs are the mean bits per sequence. Unless a number of locations is shown, the memory
+is as large as in training: net.resized(256) enlarges it."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `ntm pretrained`."""
-    parser.add_argument("nets", metavar="NET", nargs="*", help="only these (default: all)")
+    """Add the options of `ntm pretrained`."""
+    parser.add_argument("nets", metavar="NET", nargs="*", help="names (default: all)")
     add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the card of every network."""
+    """Print the costs and the command of every network."""
     from ntm import pretrained
 
     with reading_arguments():
@@ -52,7 +52,7 @@ def _place(ability: "Ability", facts: "Facts") -> str:
 def _quality(ability: "Ability", facts: "Facts") -> str:
     bits = f"{bits_text(ability.bits):>8} bits"
     if facts.settings.task.optimum is not None:
-        return f"{bits} above the optimum"  # chance decides the bits, and nobody has all right
+        return f"{bits} above the optimum"  # the bits are random: no network predicts all of them
     share = f"{percent(ability.perfect)} of {ability.sequences:,}"
     return f"{bits}, {share} without a wrong bit"
 

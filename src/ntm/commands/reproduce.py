@@ -1,4 +1,4 @@
-"""ntm reproduce: all of the paper's section 4, in one report."""
+"""ntm reproduce: reproduce section 4 of the paper in one report."""
 
 import argparse
 import sys
@@ -13,25 +13,23 @@ from ntm.commands.base import reading_arguments, require_at_least_one, with_matp
 if TYPE_CHECKING:
     from ntm.runs import Settings
 
-HELP = "All of the paper's section 4, in one report"
+HELP = "Reproduce section 4 of the paper in one report"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `ntm reproduce`."""
+    """Add the options of `ntm reproduce`."""
     add = parser.add_argument
     add("--out", type=Path, required=True, metavar="DIR", help="folder for runs and report")
-    add("--quick", action="store_true", help="short runs: all of it in a few minutes")
-    add("--seeds", type=int, default=1, metavar="K", help="runs per network (default: 1)")
-    add(
-        "--first-seed", type=int, default=0, metavar="S", help="with seeds S, S+1, ... (default: 0)"
-    )
+    add("--quick", action="store_true", help="short runs: takes a few minutes")
+    add("--seeds", type=int, default=1, metavar="K", help="number of runs per network (default: 1)")
+    add("--first-seed", type=int, default=0, metavar="S", help="use seeds S, S+1, ... (default: 0)")
     add(
         "--tasks",
         nargs="+",
         metavar="TASK",
-        help="only these tasks (default: all that have an experiment)",
+        help="tasks to run (default: all that have an experiment)",
     )
-    add("--models", nargs="+", metavar="MODEL", help="only these models (default: all)")
+    add("--models", nargs="+", metavar="MODEL", help="models to run (default: all)")
     add("--workers", type=int, metavar="W", help="runs at a time (default: one per core)")
     add(
         "--runs",
@@ -39,12 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="DIR",
-        help="take the runs in these folders; networks that have one are not trained",
+        help="folders with existing runs to use instead of training these networks",
     )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Reproduce section 4; 1 if a run failed."""
+    """Reproduce section 4; return 1 if a run failed."""
     with_matplotlib("matplotlib")
     from ntm.common.text import duration
     from ntm.report.measure import QUICK, Effort
@@ -78,7 +76,7 @@ def _saying_how_to_resume(out: Path) -> Iterator[None]:
 
 
 def _wanted(options: argparse.Namespace) -> list["Settings"]:
-    """The settings of the runs that the options mean."""
+    """Return the settings of the runs that the options select."""
     from ntm.paper import full_runs, quick_runs, select
 
     require_at_least_one(seeds=options.seeds, workers=options.workers)

@@ -1,4 +1,4 @@
-"""ntm results: tables and figures of your runs, in a folder."""
+"""ntm results: write tables and figures of your runs to a folder."""
 
 import argparse
 import sys
@@ -6,25 +6,25 @@ from pathlib import Path
 
 from ntm.commands.base import require_at_least_one, with_matplotlib
 
-HELP = "Tables and figures of your runs, in a folder"
+HELP = "Write tables and figures of your runs to a folder"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `ntm results`."""
+    """Add the options of `ntm results`."""
     add = parser.add_argument
     add(
         "runs",
         type=Path,
         nargs="*",
         metavar="DIR",
-        help="run folder, or a folder of them; without any, everything is made from the data",
+        help="run folder, or folder of runs; without any, use only the results already in --out",
     )
     add("--out", type=Path, required=True, metavar="DIR", help="folder for the results")
     add("--sequences", type=int, default=1000, help="fresh sequences per cost (default: 1000)")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure runs, and make the tables and figures of all results in a folder."""
+    """Measure runs, and write tables and figures of all results in the folder."""
     with_matplotlib("matplotlib")
     from ntm.report.collection import STAGES, collect
     from ntm.report.measure import Effort

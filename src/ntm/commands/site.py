@@ -1,4 +1,4 @@
-"""ntm site: the play view as a folder of plain files that needs no server of ours."""
+"""ntm site: write the studio's play view as static files for any web server."""
 
 import argparse
 from pathlib import Path
@@ -9,14 +9,18 @@ HELP = "Write the page as static files that run the networks in the browser"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `ntm site`."""
+    """Add the options of `ntm site`."""
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="folder to write, new or a site"
+        "--out",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="folder to write to: new, or an earlier site",
     )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the site and say how to look at it."""
+    """Write the site, and print how to serve it."""
     size = with_extra("ntm.site", "The site needs more", "studio").build(options.out)
     print(f"{options.out} is written, {size / 1e6:.1f} MB. Any web server can serve it:")
     print(f"    python -m http.server --directory {quoted(options.out)}")

@@ -1,4 +1,4 @@
-"""ntm studio: a page on which to draw problems, and watch networks work and train."""
+"""ntm studio: open a page to draw problems, and to watch networks work and train."""
 
 import argparse
 from pathlib import Path
@@ -23,15 +23,15 @@ HELP = "Open the studio: draw problems, watch networks work and train"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `ntm studio`."""
+    """Add the options of `ntm studio`."""
     add = parser.add_argument
     text = f"folder of runs, saved trace, {NET} (default: runs)"
     add("folder", nargs="?", metavar="NET", help=text)
-    add("--host", default="127.0.0.1", help="address to listen on (default: this machine alone)")
-    add("--port", type=_port, default=8765, help="port to listen on (default: 8765); 0 takes any")
+    add("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
+    add("--port", type=_port, default=8765, help="port to listen on (default: 8765); 0: any free")
     add_saved(parser)
-    add_code(parser, "whose runs the studio may then show and start")
-    add("--no-browser", action="store_true", help="print the address and open nothing")
+    add_code(parser, "; the studio can then show and start its runs")
+    add("--no-browser", action="store_true", help="print the address, but do not open a browser")
 
 
 def _port(text: str) -> int:
@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 class _Shown(NamedTuple):
-    """What the studio shows: a folder, what to begin with, and networks from elsewhere."""
+    """Content of the studio: a folder of runs, the first view, and networks from elsewhere."""
 
     folder: Path
     view: str = ""
@@ -106,7 +106,7 @@ def _refuse_saved_options(options: argparse.Namespace) -> None:
 
 
 def _require_trace(file: Path) -> None:
-    """Refuse a file that the page cannot list, before it is opened."""
+    """Refuse a file that the page cannot list."""
     from ntm.trace import Trace
 
     if file.suffix != ".npz" or " " in file.name:

@@ -1,4 +1,4 @@
-"""ntm sweep: a grid of runs, here or on a Ray cluster."""
+"""ntm sweep: train a grid of runs, on this machine or on a Ray cluster."""
 
 import argparse
 import json
@@ -18,28 +18,33 @@ from ntm.commands.base import (
 if TYPE_CHECKING:
     from ntm.scale.jobs import Job, Outcome
 
-HELP = "Train a grid of runs, here or on a Ray cluster"
+HELP = "Train a grid of runs, on this machine or on a Ray cluster"
 FAILED, INTERRUPTED = 1, 130
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `ntm sweep`."""
+    """Add the options of `ntm sweep`."""
     add = parser.add_argument
-    add("file", type=Path, metavar="FILE", help="TOML: tasks, models, seeds, any setting as a list")
-    add("--out", type=Path, metavar="DIR", help="folder for the runs (default: runs/FILE's name)")
+    add("file", type=Path, metavar="FILE", help="TOML with lists of tasks, models, seeds, settings")
+    add(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="folder for the runs (default: runs/NAME for NAME.toml)",
+    )
     place = parser.add_mutually_exclusive_group()
     place.add_argument(
         "--workers", type=int, metavar="N", help="processes on this machine (default: one per core)"
     )
     place.add_argument(
-        "--ray", metavar="ADDRESS", help="run on a Ray cluster: its address, or auto"
+        "--ray", metavar="ADDRESS", help="train on the Ray cluster at this address, or auto"
     )
-    add("--list", action="store_true", help="list the runs and stop")
+    add("--list", action="store_true", help="list the runs and exit")
     add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run or resume the sweep; 0 if every run finished, 1 if one failed."""
+    """Train or resume the sweep; return 0 if every run finished, 1 if a run failed."""
     from ntm.scale.grid import read_grid
 
     require_at_least_one(workers=options.workers)

@@ -1,4 +1,4 @@
-"""ntm trace: what a trained network does with one problem."""
+"""ntm trace: show how a trained network solves one problem."""
 
 import argparse
 from pathlib import Path
@@ -19,22 +19,22 @@ from ntm.commands.base import (
 if TYPE_CHECKING:
     from ntm.trace import Trace
 
-HELP = "What a trained network does with one problem"
+HELP = "Show how a trained network solves one problem"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `ntm trace`."""
+    """Add the options of `ntm trace`."""
     add = parser.add_argument
     add("run", metavar="NET", help=f"saved trace, {NET}")
     add("--html", type=Path, metavar="FILE", help="write a page that opens in any browser")
-    add("--save", type=Path, metavar="FILE", help="write the arrays, as .npz; ntm trace FILE reads")
-    add("--seed", type=int, help="decides the problem (default: 1)")
+    add("--save", type=Path, metavar="FILE", help="save the trace as .npz, for ntm trace FILE")
+    add("--seed", type=int, help="random seed of the problem (default: 1)")
     add_axes(parser)
     add_saved(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Show what a network does with one problem: here, as a page, or saved for later."""
+    """Show how a network solves one problem: on the terminal, as a page, or as a file."""
     from ntm.studio.sharing import show
     from ntm.studio.terminal import as_text
 

@@ -25,37 +25,37 @@ _TYPED = ("seed", "sequences", "batch_size", "starts", "engine", "start_from")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `ntm train`."""
+    """Add the options of `ntm train`."""
     add = parser.add_argument
     tasks, (model, *others) = task_names(), model_names()
     add(
         "task",
         metavar="TASK",
         nargs="?",
-        help=f"{', '.join(tasks)}, or a file that has one",
+        help=f"{', '.join(tasks)}, or your Python file",
     )
-    add("--model", help=f"{', '.join([model, *others])}, or a file (default: {model})")
+    add("--model", help=f"{', '.join([model, *others])}, or your Python file (default: {model})")
     add(
         "--from",
         dest="start_from",
         metavar="NET",
-        help=f"start from the weights of a {NET}, instead of fresh ones",
+        help=f"start from the weights of a trained network ({NET})",
     )
-    add("--seed", help="decides the initial weights and all data (default: 1)")
-    add("--sequences", help="sequences to train on (default: as many as the task needs)")
-    add("--paper", action="store_true", help="the paper's own protocol, as far as it is known")
-    add("--batch-size", help="sequences per update (default: the task's own; 1 in the paper)")
-    add("--starts", help="initialisations to try; the best continues (default: the task's own)")
+    add("--seed", help="random seed of the initial weights and all data (default: 1)")
+    add("--sequences", help="sequences to train on (default: depends on task)")
+    add("--paper", action="store_true", help="use the paper's settings, as far as they are known")
+    add("--batch-size", help="sequences per update (default: depends on task; 1 in the paper)")
+    add("--starts", help="initialisations to try; the best continues (default: depends on task)")
     add("--engine", help="auto, native or reference (default: auto)")
     add("--run", type=Path, metavar="DIR", help="run folder (default: runs/TASK-MODEL-SEED)")
     add("--resume", action="store_true", help="continue the run in the folder, if there is one")
-    add_code(parser, "which then goes by its name")
+    add_code(parser, ", for use by name")
     add("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", help="any other setting")
-    add("--settings", action="store_true", help="list all settings of task and model, and stop")
+    add("--settings", action="store_true", help="list all settings of task and model, and exit")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Train, or continue a run; 128 + the signal that interrupted it."""
+    """Train or resume a run; return 0, or 128 + the number of the signal that interrupted it."""
     from ntm.training import make_progress
     from ntm.training.begin import train_until_signal
     from ntm.training.parallel import check_shares, leads
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def requested(options: argparse.Namespace) -> tuple["Settings", Path]:
-    """The settings and the folder that the options mean."""
+    """Return the settings and the folder that the options select."""
     from ntm.paper import paper_settings, settings_for
     from ntm.runs import Run, run_name
 
@@ -84,7 +84,7 @@ def requested(options: argparse.Namespace) -> tuple["Settings", Path]:
             known = ", ".join(task_names())
             raise ValueError(f"Name a task: {known}; or resume a run: --run DIR --resume.")
         return _stored(options, folder).with_text(typed), folder
-    if options.resume and folder and Run.exists(folder):  # all else is in it, given weights too
+    if options.resume and folder and Run.exists(folder):  # it holds all settings and weights
         return _stored(options, folder).with_text(typed), folder
     preset = paper_settings if options.paper else settings_for
     if (network := typed.get("training.start_from", "none")) != "none":
@@ -104,7 +104,7 @@ def _fine_tuned(
     typed: Mapping[str, str],
     network: str,
 ) -> "Settings":
-    """The settings of a run that starts from a network; what is typed must not contradict it."""
+    """Return the settings of a run that starts from a network; refuse conflicting options."""
     from ntm.models import family
     from ntm.pretrained.runs import find_network, fine_tuned
 
@@ -124,7 +124,7 @@ def _fine_tuned(
 
 
 def _stored(options: argparse.Namespace, folder: Path) -> "Settings":
-    """The settings of a run that is resumed, of the task and the model that were named, if any."""
+    """Return the settings of a resumed run; refuse another task or model than the run has."""
     from ntm.models import family
     from ntm.runs import Run
     from ntm.tasks import TASKS
@@ -170,7 +170,7 @@ def _summary(result: "Result", folder: Path, beyond: str) -> str:
     cost = "" if result.bits is None else f", {result.bits:.4f} bits per sequence at the end"
     best = "" if result.best_bits is None else f", {result.best_bits:.4f} in the best validation"
     if best and beyond:
-        best += f" (that at {beyond} added)"
+        best += f" (including the cost at {beyond})"
     following = f"ntm eval {quoted(folder)}"
     if result.ending in {"interrupted", "out of time"}:
         following = f"ntm train --run {quoted(folder)} --resume"

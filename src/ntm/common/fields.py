@@ -1,10 +1,10 @@
-"""Settings as dataclass fields: each declares once which values it allows.
+"""Settings as dataclass fields that declare which values they allow.
 
     bits: int = setting(8, "bits of one vector", at_least=1)
 
-The annotation is the kind of value: int, float, bool, str, a Literal, a tuple of one of them, or
-one of them or None. `check_fields` refuses other values, `parsed` reads a typed value, `as_text`
-writes it as it would be typed, and the help is that of the command line.
+The annotation is the type of the value: int, float, bool, str, a Literal, a tuple of one of these,
+or one of these or None. `check_fields` refuses other values. `parsed` converts text from the
+command line to a value, `as_text` does the reverse. The command line shows the help text.
 """
 
 import math
@@ -20,26 +20,26 @@ from ntm.common.text import unknown
 
 Rules = Mapping[str, Any]
 _NOTHING: Rules = {}
-_LARGEST = 2**63 - 1  # what a tensor can hold
+_LARGEST = 2**63 - 1  # largest integer in a tensor
 _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _KINDS = {int: "an integer", float: "a finite number", bool: "true or false", str: "a word"}
 
 
 def setting(default: Any = MISSING, help: str = "", **rules: Any) -> Any:  # noqa: A002
-    """A field with its documentation and its bounds: `at_least`, `above`, `at_most`, `choices`.
+    """Declare a field with its help text and rules: `at_least`, `above`, `at_most`, `choices`.
 
-    choices: the words that a string may be, or a function that lists them.
+    choices: allowed values of a string, or a function that lists them.
     """
     return field(default=default, metadata={"help": help, **rules})
 
 
 def documentation(owner: type) -> dict[str, str]:
-    """What every setting of a dataclass means, by name."""
+    """Return the help text of every setting of a dataclass, by name."""
     return {f.name: _as_heading(f.metadata.get("help", "")) for f in fields(owner)}
 
 
 def named_field(owner: type, section: str, name: str) -> Field[Any]:
-    """The field of that name, or an error with the names that come close."""
+    """Return the field with this name; an error suggests the closest names."""
     known = _fields_of(owner)
     if name not in known:
         raise ValueError(unknown(f"setting of {section}", name, known))
@@ -47,9 +47,9 @@ def named_field(owner: type, section: str, name: str) -> Field[Any]:
 
 
 def check_fields(settings: Any) -> None:
-    """Refuse a dataclass with a value that its field does not allow, in a sentence.
+    """Refuse a dataclass if a value breaks the rules of its field.
 
-    Numbers of numpy become Python's own, which JSON can hold.
+    Numbers of numpy are converted to Python's own, which JSON can store.
     """
     owner: Any = type(settings)
     kinds = kinds_of(owner)
@@ -63,14 +63,14 @@ def check_fields(settings: Any) -> None:
 
 @dataclass(frozen=True)
 class Checked:
-    """A base for settings: their values are checked on construction."""
+    """Base class for settings that are checked on construction."""
 
     def __post_init__(self) -> None:
         check_fields(self)
 
 
 def as_python(value: Any) -> Any:
-    """Return a number of another library, or a tuple of them, as Python's own numbers."""
+    """Convert a number of another library, or a tuple of numbers, to Python's own type."""
     if type(value) in _KINDS:
         return value
     if type(value) is tuple:
@@ -81,7 +81,7 @@ def as_python(value: Any) -> Any:
 
 
 def check_value(name: str, value: object, kind: Any, rules: Rules = _NOTHING) -> None:
-    """Refuse a value that is not of its kind, or breaks its bounds, in a sentence."""
+    """Refuse a value that has the wrong type or is out of bounds."""
     if not any(_fits(value, option, rules) for option in _options(kind)):
         small = " that fits into 64 bits" if type(value) is int and abs(value) > _LARGEST else ""
         raise ValueError(f"{name} must be {described(kind, rules)}{small}, got {value!r}.")
@@ -97,7 +97,7 @@ def check_order(low_name: str, low: int, high_name: str, high: int) -> None:
 
 
 def parsed(owner: type, section: str, name: str, text: str) -> Any:
-    """The value of a setting from the text that a user typed."""
+    """Convert the text that a user typed to the value of a setting."""
     rules = named_field(owner, section, name).metadata
     kind = kinds_of(owner)[name]
     try:
@@ -110,14 +110,14 @@ def parsed(owner: type, section: str, name: str, text: str) -> Any:
 
 
 def as_text(value: Any) -> str:
-    """A value as a user would type it: 1,2,3 for a tuple, true, none."""
+    """Format a value as a user would type it: 1,2,3 for a tuple, true, none."""
     if isinstance(value, list | tuple):
         return ",".join(map(as_text, value))
     return str(value).lower() if isinstance(value, bool) or value is None else str(value)
 
 
 def described(kind: Any, rules: Rules = _NOTHING) -> str:
-    """What a setting may be, in words: an integer of at least 1, or none."""
+    """Describe the allowed values of a setting: "an integer of at least 1, or none"."""
     words = [_described(option, rules) for option in _options(kind)]
     return ", or ".join(word for word in words if word)
 
@@ -129,11 +129,11 @@ def _fields_of(owner: Any) -> dict[str, Field[Any]]:
 
 @cache
 def kinds_of(owner: Any) -> dict[str, Any]:
-    """The annotation of every setting of a dataclass."""
+    """Return the annotation of every setting of a dataclass."""
     return get_type_hints(owner)
 
 
-@cache  # asked for every value of every run in a folder
+@cache  # called for every value of every run in a folder
 def _options(kind: Any) -> tuple[Any, ...]:
     return get_args(kind) if get_origin(kind) in {Union, types.UnionType} else (kind,)
 
@@ -145,7 +145,7 @@ def _fits(value: Any, kind: Any, rules: Rules) -> bool:
         member = get_args(kind)[0]
         return isinstance(value, tuple) and all(_fits(part, member, _NOTHING) for part in value)
     if kind is float:
-        # bool is a subclass of int, and an int serves as a float: compare the types themselves.
+        # bool is a subclass of int, and an int may stand for a float: compare the exact types.
         return type(value) in {int, float} and _within(value, rules)
     if kind is int:
         return type(value) is int and abs(value) <= _LARGEST and _within(value, rules)
@@ -156,7 +156,7 @@ def _fits(value: Any, kind: Any, rules: Rules) -> bool:
 
 def _within(value: float, rules: Rules) -> bool:
     return bool(
-        abs(value) <= sys.float_info.max  # NaN is not; nor is an integer of a thousand digits
+        abs(value) <= sys.float_info.max  # refuses NaN and integers of a thousand digits
         and value >= rules.get("at_least", -math.inf)
         and value > rules.get("above", -math.inf)
         and value <= rules.get("at_most", math.inf)
@@ -207,7 +207,7 @@ def _whole_number(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        number = float(text)  # 1e6 is a usual way to write a million
+        number = float(text)  # people write 1e6 for a million
         if not number.is_integer():
             raise
         return int(number)

@@ -1,4 +1,4 @@
-"""Atomic writes, and JSON from files that may be damaged."""
+"""Atomic writes, and readers for JSON that may be damaged."""
 
 import json
 import os
@@ -6,14 +6,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-# Bytes of names and shapes in a safetensors file: enough for ten thousand tensors.
+# Longest accepted header of a safetensors file, in bytes: enough for ten thousand tensors.
 _LONGEST_HEADER = 2_000_000
 
 
 def parse_json(text: str | bytes, *, strict: bool = False) -> Any:
-    """The value of a JSON text; a ValueError says what is wrong with it.
+    """Parse JSON; a ValueError says what is wrong with the text.
 
-    strict: without NaN and Infinity, which Python reads and JSON does not have.
+    strict: refuse NaN and Infinity, which Python accepts but JSON does not have (False).
     """
     try:
         return json.loads(text, parse_constant=_refuse_constant if strict else None)
@@ -28,7 +28,7 @@ def _refuse_constant(word: str) -> None:
 
 
 def require_short_header(file: str | Path) -> None:
-    """Refuse a safetensors file that lists more than any of ours: readers keep all of the list."""
+    """Refuse a safetensors file with an overlong header, which readers would keep in memory."""
     with Path(file).open("rb") as opened:
         header = int.from_bytes(opened.read(8), "little")
     if header > _LONGEST_HEADER:
@@ -38,7 +38,7 @@ def require_short_header(file: str | Path) -> None:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Replace a file so that a reader, even after a power cut, finds the old content or the new."""
+    """Replace a file atomically: even after a power cut, its content is the old or the new one."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with temporary.open("wb") as file:
@@ -47,15 +47,15 @@ def write_atomically(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         temporary.replace(path)
         sync_folder(path.parent)
-    except OSError as error:  # on a full disk the error would not name the file
+    except OSError as error:  # an error of a full disk does not name the file
         raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
-        with suppress(OSError):  # it would hide the error above
+        with suppress(OSError):  # do not hide the error above
             temporary.unlink(missing_ok=True)
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable, where the system can."""
+    """Make the names in a folder durable, if the system can."""
     if os.name == "nt":
         return
     descriptor = os.open(folder, os.O_RDONLY)

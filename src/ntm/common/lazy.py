@@ -16,10 +16,10 @@ def lazily(
     names: Mapping[str, Sequence[str]],
     submodules: Callable[[], Sequence[str]] = tuple,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The `__getattr__` and the `__dir__` of a package, which has an `__all__`.
+    """Return `__getattr__` and `__dir__` for a package that has an `__all__`.
 
-    names: by module, the names that the package takes from it.
-    submodules: the modules that may be reached as attributes without being imported first.
+    names: names that the package takes from each module, by module.
+    submodules: function that lists the submodules to import on first access (none).
     """
     homes = {name: module for module, some in names.items() for name in some}
 
@@ -34,7 +34,7 @@ def lazily(
 
 
 def later(path: str, **options: Any) -> Callable[..., Any]:
-    """The function "package.module:name", imported when it is called."""
+    """Return a function that imports and calls "package.module:name"."""
     return partial(_call, path, **options)
 
 

@@ -1,13 +1,12 @@
-"""Registries: entries by name, the package's own and those of other packages.
+"""Registries: the package's own entries and entries from other packages, by name.
 
-Another package registers an entry by an entry point of the same name:
+Another package registers an entry with an entry point of the same name:
 
     [project.entry-points."ntm.tasks"]
     reverse = "my_package.reverse:Reverse"
 
-A Python file registers its entries when it is loaded. Both are imported when they are needed. An
-entry point that cannot be used costs one line on the error output, and is an error where its name
-is asked for.
+A Python file registers its entries when it is loaded. Both are imported on first use. A broken
+entry point prints one line to standard error; asking for its name raises an error.
 """
 
 import hashlib
@@ -29,11 +28,11 @@ _PROGRAM = "__main__"
 
 
 class Registry(UserDict[str, Entry]):
-    """Entries by name, those of entry points included.
+    """Entries by name, including entries from entry points.
 
-    what: what an entry is called in errors.
-    group: the entry points that bring more.
-    require: refuses what is no entry, with a TypeError or a ValueError.
+    what: word for an entry in errors.
+    group: group of entry points.
+    require: function that refuses an invalid entry with a TypeError or a ValueError.
     """
 
     def __init__(self, what: str, group: str, require: Callable[[object], None]) -> None:
@@ -43,7 +42,7 @@ class Registry(UserDict[str, Entry]):
         self._complete = False
 
     def add(self, name: str, entry: Entry) -> Entry:
-        """Register an entry. The same definition, run again as in a notebook, replaces itself."""
+        """Register an entry. Running the same definition again, as in a notebook, replaces it."""
         known = self._entries.get(name, entry)
         if _definition(known) != _definition(entry):
             raise ValueError(
@@ -54,10 +53,10 @@ class Registry(UserDict[str, Entry]):
         return entry
 
     def find(self, name: str | None, source: str | None = None) -> Entry:
-        """The entry of that name, or an error with the names that come close.
+        """Return the entry with this name; an error suggests the closest names.
 
-        name: a name, or a Python file that registers one entry.
-        source: the result of `source_of`, imported if the name is not known.
+        name: registered name, or a Python file that registers one entry.
+        source: result of `source_of`, to import if the name is unknown (None).
         """
         if name is not None and name.endswith(".py"):
             return self._only_one_of(load_file(name))
@@ -80,19 +79,19 @@ class Registry(UserDict[str, Entry]):
 
     @property
     def data(self) -> dict[str, Entry]:  # type: ignore[override]  # where UserDict looks
-        """All entries; the first use imports those of entry points."""
+        """All entries; the first use imports the entry points."""
         self._load_entry_points()
         return self._entries
 
     def _load_entry_points(self, asked: str | None = None) -> None:
-        """Import the entries of entry points, once; of `asked` the caller tells what is wrong."""
+        """Import all entry points, once; print failures, except for `asked`: `find` reports it."""
         if self._complete:
             return
-        self._complete = True  # before the imports, which may ask for entries
+        self._complete = True  # set before the imports, which may ask for entries
         for point in entry_points(group=self._group):
             try:
                 self._entries.setdefault(point.name, self._loaded(point))
-            except Exception as error:  # the code of others may raise anything
+            except Exception as error:  # foreign code may raise anything
                 self._unusable[point.name] = self._reason(point, error)
                 if point.name != asked:
                     print(f"ntm: {self._unusable[point.name]}", file=sys.stderr)
@@ -134,20 +133,20 @@ def load_file(path: str | Path) -> ModuleType:
 
 
 def source_of(entry: Any) -> str | None:
-    """The file or module of an entry from outside the package; None for the package's own.
+    """Return the file or module of an entry; None for the package's own entries.
 
-    For a class of a script or a notebook, which nothing can import, it is `__main__:Class`.
+    A class of a script or a notebook cannot be imported; its source is `__main__:Class`.
     """
     module, name = _definition(entry)
     if module.startswith(_FROM_FILE):
         return str(sys.modules[module].__file__)
-    if module in {_PROGRAM, "__mp_main__"}:  # the second: in processes of multiprocessing
+    if module in {_PROGRAM, "__mp_main__"}:  # __mp_main__: in a process of multiprocessing
         return f"{_PROGRAM}:{name}"
     return None if module.partition(".")[0] == "ntm" else module
 
 
 def is_importable(source: str) -> bool:
-    """Whether another program can import what `source_of` gave."""
+    """Return whether another program can import a source that `source_of` returned."""
     return not source.startswith(f"{_PROGRAM}:")
 
 

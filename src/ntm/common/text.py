@@ -14,11 +14,11 @@ _SYNONYMS = {
     "lr": "learning_rate",
     "steps": "sequences",
 }
-"""What other programs call some of our settings."""
+"""Names of our settings in other programs."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The likeliest of the known names: `--sed` means `--seed`, `lr` optimiser.learning_rate."""
+    """Return the likeliest known name: `--seed` for `--sed`, optimiser.learning_rate for `lr`."""
     by_word = {_word(option): option for option in reversed(list(known))}
     word = _word(name)
     meant = word if word in by_word else _SYNONYMS.get(word, word)
@@ -27,12 +27,12 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def _word(name: str) -> str:
-    """A name without dashes and section: batch_size for --batch-size and training.batch_size."""
+    """Strip dashes and section: batch_size from --batch-size and training.batch_size."""
     return name.lstrip("-").rpartition(".")[2].replace("-", "_")
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """The sentence for a name that is not among the known ones, with the likeliest of them."""
+    """Return the error message for an unknown name, with the likeliest known name as a hint."""
     known = list(known)
     close = nearest(name, known)
     hint = f"; did you mean {close!r}?" if close else "."
@@ -40,12 +40,12 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
 
 
 def first_line(error: Exception) -> str:
-    """The first line of what an error says, without a full stop."""
+    """Return the first line of an error message, without a full stop."""
     return str(error).strip().partition("\n")[0].rstrip(".")
 
 
 def duration(seconds: float) -> str:
-    """A time in words: 45 s, 3 min 20 s, 2 h 05 min."""
+    """Format a duration: 45 s, 3 min 20 s, 2 h 05 min."""
     if seconds == float("inf"):
         return "?"
     whole = round(seconds)
@@ -57,16 +57,16 @@ def duration(seconds: float) -> str:
 
 
 def bits_text(bits: float) -> str:
-    """A cost with a sensible number of digits."""
+    """Format a cost with a sensible number of digits."""
     return f"{bits:.{1 if bits >= 100 else 2 if bits >= 1 else 4}f}"
 
 
 def percent(share: float) -> str:
-    """A share as a percentage, rounded down: 99.97 % is not 100 %."""
+    """Format a share as a percentage, rounded down: 99.97 % is not 100 %."""
     return f"{int(1000 * share + 1e-9) / 10:g} %"
 
 
 def spread(values: Sequence[float], text: Callable[[float], str]) -> str:
-    """The median and the range of some values; only the median if all look the same."""
+    """Format the median and the range of values; only the median if all look the same."""
     middle, low, high = map(text, (statistics.median(values), min(values), max(values)))
     return middle if low == high else f"{middle} ({low} to {high})"

@@ -2,10 +2,11 @@
 
     net = NTM.from_pretrained("copy-ff")
 
-Each file beside this one holds the weights of one network. Its metadata have the training settings
-and the costs on fresh sequences, within and beyond the trained range; `ntm pretrained` shows them.
-Of the seeds that were trained, the file has the one with the lowest validation cost, including the
-cost beyond the range where the run validates there. The published costs are of other sequences.
+Each safetensors file in this folder holds the weights of one network. The metadata hold the
+training settings and the costs on fresh sequences, within and beyond the trained range;
+`ntm pretrained` shows them. Several seeds were trained, and the seed with the lowest validation
+cost was published. If the run validates beyond the range, this cost includes the cost there. The
+published costs were measured on other sequences.
 """
 
 import json
@@ -51,28 +52,28 @@ FOLDER = Path(__file__).parent
 
 
 class Facts(NamedTuple):
-    """What is known about a pretrained network."""
+    """Settings and measured costs of a pretrained network."""
 
     settings: Settings
-    """The task it performs and how it was trained."""
+    """Settings of its run, including the task."""
     trained_sequences: int
-    """Sequences it had seen when these weights were saved."""
+    """Number of sequences it was trained on before these weights were saved."""
     validation_bits: float
-    """The cost by which these weights were chosen."""
+    """Validation cost that selected these weights."""
     mean_bits: float
     """Mean cost of `SEQUENCES` fresh sequences, sampled with the seed `SEED`."""
     abilities: tuple[Ability, ...]
-    """What it can do within the trained range and beyond it."""
+    """Measurements within the trained range and beyond it."""
 
     @property
     def command(self) -> str:
-        """The command that trains it."""
-        # The defaults of a command belong to a layer above.
+        """Command that trains the network."""
+        # Imported late: the command's defaults belong to a higher layer.
         command: str = later("ntm.report.groups:command_of")(self.settings)
         return command
 
     def __repr__(self) -> str:
-        """In one line: the task and the network; abilities are only counted."""
+        """Return one line with the task, the network and the number of abilities."""
         shown: dict[str, Any] = {"task": self.settings.task, "model": self.settings.model}
         shown["trained_sequences"] = self.trained_sequences
         for name in ("validation_bits", "mean_bits"):
@@ -82,15 +83,15 @@ class Facts(NamedTuple):
 
 
 def names() -> list[str]:
-    """What `load` and `facts` take: a task, a dash, and ff or lstm for the controller."""
+    """Return the names for `load` and `facts`: TASK-ff or TASK-lstm, by controller."""
     return sorted(file.stem for file in FOLDER.glob("*.safetensors"))
 
 
 def is_packaged(name: str | Path) -> bool:
-    """Whether this names a network of the package; otherwise it names a folder.
+    """Return whether a name is a packaged network; otherwise the name is a folder.
 
-    A Path, or text with a separator, is always a folder. A word that could be both is refused: a
-    script must not load another network because of the folder it is started in.
+    A Path, or text with a separator, is always a folder. A name that is both is refused: the
+    current directory must not decide which network a script loads.
     """
     if isinstance(name, Path):
         return False
@@ -108,15 +109,18 @@ def is_packaged(name: str | Path) -> bool:
 
 
 def load(name: str, *, batch_first: bool = False, engine: EngineName = "auto") -> NTM:
-    """A trained network, ready to run or to train on; `NTM.from_pretrained` has more options."""
+    """Load a packaged network, to run or train further; `NTM.from_pretrained` has more options."""
     return load_as(NTM, name, batch_first=batch_first, engine=engine)
 
 
 def load_network(
     kind: Any, name: str | Path, *, batch_first: bool | None = None, **chosen: Any
 ) -> Any:
-    """Load a packaged network or a folder of `save_pretrained` as a class of networks.
+    """Load a packaged network or a folder of `save_pretrained` as an instance of `kind`.
 
+    kind: class of networks to load as.
+    name: name of a packaged network, or a folder.
+    batch_first: order of the dimensions; None for the saved order (None).
     chosen: engine, device and dtype, as in `load_as`.
     """
     if not issubclass(kind, NTM):
@@ -136,7 +140,7 @@ def load_as(
     device: torch.device | str | None = None,
     dtype: torch.dtype | None = None,
 ) -> Net:
-    """The same as a subclass of NTM, which must have no parameters that the file lacks."""
+    """Load a packaged network as NTM or a subclass without additional parameters."""
     chosen, weights = facts(name).settings, read_weights(_file(name))
     sizes = (chosen.model, chosen.initialisation)
     require_fitting(weights, chosen.model, lambda: kind.from_config(*sizes), kind.__name__)
@@ -145,12 +149,12 @@ def load_as(
 
 
 def facts(name: str) -> Facts:
-    """Settings and costs of a pretrained network."""
+    """Return the settings and costs of a pretrained network."""
     return read_facts(_file(name))
 
 
 def read_facts(file: Path) -> Facts:
-    """Settings and costs from a file that `publish` wrote."""
+    """Read settings and costs from a file that `publish` wrote."""
     with safe_open(file, framework="pt") as opened:
         values = json.loads(opened.metadata()["ntm"])
     values["settings"] = Settings.from_json(values["settings"], values.get("format", 1))
@@ -159,12 +163,12 @@ def read_facts(file: Path) -> Facts:
 
 
 def settings(name: str) -> Settings:
-    """The task a pretrained network performs and how it was trained."""
+    """Return the settings of a pretrained network's run, including its task."""
     return facts(name).settings
 
 
 def name_of(settings: Settings) -> str:
-    """What a network with these settings is called here."""
+    """Return the packaged name of a network with these settings."""
     return f"{settings.task.name}-{settings.model_name.removeprefix('ntm-')}"
 
 
@@ -174,7 +178,7 @@ def _file(name: str) -> Path:
     return FOLDER / f"{name}.safetensors"
 
 
-# Publishing measures what a network can do, which is the business of the experiments above.
+# Publishing needs the experiments, which belong to a higher layer.
 __getattr__, __dir__ = lazily(
     __name__, {"ntm.paper.publishing": ("measure_again", "publish", "publish_best")}
 )

@@ -1,21 +1,21 @@
-"""What a network can do: its costs within the range it was trained on and beyond it."""
+"""Measured costs of a network, within the trained range and beyond it."""
 
 from typing import NamedTuple
 
-# The fresh sequences that a published cost is the mean of.
+# Number and seed of the fresh sequences behind each published cost.
 SEQUENCES, SEED = 1000, 1_000_003
 
 
 class Ability(NamedTuple):
-    """What a network does with some problems of its task."""
+    """Measured results of a network on problems of one size."""
 
     at: dict[str, int]
-    """Where the problems are fixed, such as {"length": 120}; nothing is the trained range."""
+    """Sizes of the problems, such as {"length": 120}; empty for the trained range."""
     memory_locations: int
-    """The size of the memory, which may have grown since training."""
+    """Number of memory locations, which may be larger than in training."""
     sequences: int
-    """How many problems were measured."""
+    """Number of problems measured."""
     bits: float
-    """Mean cost per sequence; above the optimum where that is known."""
+    """Mean cost per sequence; if the optimum is known, the cost above the optimum."""
     perfect: float
-    """The share of them without a wrong bit."""
+    """Share of the problems without a wrong bit."""

@@ -1,4 +1,4 @@
-"""Networks where a command takes a run folder: packaged (`ntm eval copy-ff`) and saved ones."""
+"""Packaged and saved networks as runs, for commands that take a run: `ntm eval copy-ff`."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ from ntm.tasks import Task
 
 
 class PackagedRun(Run):
-    """A packaged network in the place of the run that made it; it has no learning curve."""
+    """A packaged network as a run without a learning curve."""
 
     def __init__(self, name: str) -> None:
         self._place(Path(pretrained.FOLDER, name))
@@ -27,7 +27,7 @@ class PackagedRun(Run):
         self.settings = self._facts.settings
 
     def load_model(self, weights: Weights | None = None) -> tuple[Model, dict[str, Any]]:
-        """The network and what is known about its weights, which are the best of its run."""
+        """Load the network and the metadata of its weights, the best of the run."""
         name = self.path.name
         if weights == "latest":
             raise FolderError(f"{name} has only its best weights; leave --latest out.")
@@ -36,10 +36,10 @@ class PackagedRun(Run):
 
 
 class SavedRun(Run):
-    """A network of `save_pretrained` in the place of a run, of which nothing else is known.
+    """A network of `save_pretrained` as a run without a learning curve.
 
-    task: the task that the network performs; None takes the one that the folder records.
-    family: builds the network, where its class is not one of the package.
+    task: task of the network; None for the task recorded in the folder (None).
+    family: family that builds the network, for a class from outside the package (None).
     """
 
     def __init__(
@@ -55,14 +55,14 @@ class SavedRun(Run):
             raise FolderError(str(error)) from error
 
     def load_model(self, weights: Weights | None = None) -> tuple[Model, dict[str, Any]]:
-        """The network, in float32 and time first as commands run it."""
+        """Load the network, in float32 and time first, as commands need it."""
         if weights == "latest":
             raise FolderError(f"{self.path} has one set of weights; leave --latest out.")
         return self._network.load(), {"weights": "saved"}
 
 
 class SavedNetwork:
-    """The network in a folder of `save_pretrained`, built by its family."""
+    """A network in a folder of `save_pretrained`, built by its family."""
 
     def __init__(self, path: str | Path, family: Family | None = None) -> None:
         with _failing(path):
@@ -84,7 +84,7 @@ class SavedNetwork:
         self.initialisation = self.saved.initialisation
 
     def task(self) -> Task:
-        """The task that the folder records."""
+        """Return the task recorded in the folder."""
         with _failing(self.saved.folder):
             task = saving.recorded_task(self.saved)
         if task is None:
@@ -95,7 +95,7 @@ class SavedNetwork:
         return task
 
     def load(self) -> Model:
-        """The network with its weights, in float32 on the CPU."""
+        """Build the network with its weights, in float32 on the CPU."""
         build = partial(self.family.build, self.config, self.initialisation, "auto")
         with _failing(self.saved.folder):
             weights = saving.weights_for(self.saved, build)
@@ -108,7 +108,7 @@ class SavedNetwork:
 
 @contextmanager
 def _failing(folder: str | Path) -> Iterator[None]:
-    """Within this, a folder whose files are not those of a network is a failure."""
+    """Turn errors about the files of a folder into a RunError that names the folder."""
     try:
         yield
     except (TypeError, ValueError, RuntimeError, FileNotFoundError) as error:
@@ -118,9 +118,9 @@ def _failing(folder: str | Path) -> Iterator[None]:
 
 
 def open_run(name: str | Path, task: Task | None = None, family: Family | None = None) -> Run:
-    """A run folder, a saved network or, where there is no folder, the packaged network.
+    """Open a run folder, a saved network or, if there is no such folder, a packaged network.
 
-    task, family: as in `SavedRun`; a run and a packaged network have their own.
+    task, family: as in `SavedRun`; only for saved networks (None).
     """
     if saving.is_saved(name):
         return SavedRun(name, task, family)
@@ -136,9 +136,10 @@ def open_run(name: str | Path, task: Task | None = None, family: Family | None =
 def open_runs(
     names: Iterable[str | Path], task: Task | None = None, family: Family | None = None
 ) -> list[Run]:
-    """The runs in folders, each of which is one or holds some, and packaged networks.
+    """Open all runs in the given folders, and packaged networks by name.
 
-    task, family: of saved networks among them.
+    names: run folders, folders of run folders, saved networks and packaged networks.
+    task, family: as in `SavedRun`, for the saved networks (None).
     """
     folders: list[str | Path] = []
     for name in names:
@@ -150,13 +151,13 @@ def open_runs(
 
 
 def fine_tuned(settings: Settings, network: str | Path, family: Family | None = None) -> Settings:
-    """Settings of a run that starts from the weights of a network instead of fresh ones.
+    """Return settings of a run that starts from the weights of a trained network.
 
         settings = fine_tuned(settings_for("copy").with_(task={"max_length": 40}), "copy-ff")
 
-    network: a run folder, a folder of `save_pretrained` or a packaged network. The sizes of the
-        model follow it, and there is one start.
-    family: builds a saved network of a class that is not the package's.
+    network: run folder, folder of `save_pretrained` or packaged network. The new run takes the
+        sizes of this network, and has one start.
+    family: family that builds a saved network of a class from outside the package (None).
     """
     found = find_network(network, family)
     training = replace(settings.training, start_from=str(network), starts=1, memory_locations=None)
@@ -165,20 +166,20 @@ def fine_tuned(settings: Settings, network: str | Path, family: Family | None = 
 
 
 def start_weights(settings: Settings) -> dict[str, Tensor]:
-    """The weights of the network that a run starts from, which must have the sizes of the run."""
+    """Load the weights of the network that a run starts from; its sizes must fit the run."""
     name = str(settings.training.start_from)
     found = find_network(name, settings.family)
     for key, value in vars(settings.model).items():
         if getattr(found.config, key, None) != value:
             raise FolderError(
                 f"model.{key} is {value!r}, but {name}, which the run starts from, has "
-                f"{getattr(found.config, key, None)!r}; leave the sizes to it."
+                f"{getattr(found.config, key, None)!r}; leave the model's sizes out."
             )
     return found.load().state_dict()
 
 
 class FoundNetwork(NamedTuple):
-    """A network of any kind of folder, or of the package, without its task."""
+    """A network of a run, a saved network or a packaged network, without its task."""
 
     family: Family
     config: Any
@@ -187,7 +188,7 @@ class FoundNetwork(NamedTuple):
 
 
 def find_network(name: str | Path, family: Family | None = None) -> FoundNetwork:
-    """The network of that name or folder, which must be of this family if one is given."""
+    """Find the network of a folder or packaged name; refuse a family other than the given one."""
     if saving.is_saved(name):
         saved = SavedNetwork(name, family)
         return FoundNetwork(saved.family, saved.config, saved.initialisation, saved.load)

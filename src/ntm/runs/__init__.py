@@ -5,7 +5,7 @@
     run = Run("runs/copy")
     model, facts = run.load_model()
 
-Everything that reads a run imports this; `ntm.training` makes one.
+Code that reads runs imports this package; `ntm.training` makes runs.
 """
 
 from ntm.runs.building import build_model, full_size

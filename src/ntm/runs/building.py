@@ -1,4 +1,4 @@
-"""The network of a run, from its settings."""
+"""Build the network of a run from its settings."""
 
 import torch
 
@@ -10,16 +10,16 @@ from ntm.runs.stream import block_seed
 
 
 def build_model(settings: Settings, start: int = 0) -> Model:
-    """The network of a run with its initial weights, which the seed decides, on its device.
+    """Build the network of a run on its device, with initial weights that depend on the seed.
 
-    start: which of the initialisations that belong to the seed.
+    start: number of the initialisation; each seed has many (0).
     """
     training, family = settings.training, settings.family
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(block_seed("weights", training.seed, start))
         try:
             model = family.build(settings.model, settings.initialisation, training.engine)
-        except (RuntimeError, MemoryError) as error:  # torch has no memory for it
+        except (RuntimeError, MemoryError) as error:  # torch cannot allocate the memory
             told = f"A network {family.name} of these sizes cannot be made"
             raise RunError(f"{told}: {first_line(error)}.") from error
     bound_backward(model, settings, 0)
@@ -27,7 +27,7 @@ def build_model(settings: Settings, start: int = 0) -> Model:
 
 
 def build_here(settings: Settings) -> Model:
-    """The network of a run that may have been trained on another machine."""
+    """Build the network of a run; fall back to the CPU if its device or engine is missing here."""
     try:
         return build_model(settings)
     except RunError:
@@ -35,16 +35,16 @@ def build_here(settings: Settings) -> Model:
 
 
 def full_size(model: Model, settings: Settings) -> Model:
-    """The network with all its memory locations, of which it may train with fewer."""
+    """Return the network with all its memory locations; training may use fewer."""
     if settings.trained_model == settings.model:
         return model
     return settings.family.enlarged(model, settings.model.memory_locations)
 
 
 def bound_backward(model: Model, settings: Settings, sequences: int) -> None:
-    """Set the bound on a model's backward pass that holds after so many sequences."""
+    """Bound the backward pass of a model as the settings say for this number of sequences."""
     limit = settings.optimiser.backward_clip_after(sequences)
-    # The loss is the mean over the batch, which divides each sequence's gradients by its size.
+    # The loss is the mean over the batch: each sequence's gradient is divided by the batch size.
     per_sequence = None if limit is None else limit / settings.training.batch_size
     settings.family.bound_backward(model, per_sequence)
 

@@ -6,8 +6,8 @@
       00000008.safetensors
       00000008.json
 
-A checkpoint exists once its JSON does, which is written last. The digest covers the rest of the
-JSON and the tensor file. The newest checkpoint and the one before are kept.
+The JSON file is written last and completes a checkpoint. The digest covers the rest of the JSON and
+the tensor file. The newest two checkpoints are kept.
 """
 
 import hashlib
@@ -29,18 +29,18 @@ _KEPT = 2
 
 
 class Checkpoint(NamedTuple):
-    """What a run needs to resume."""
+    """State that a run needs to resume."""
 
     tensors: dict[str, Tensor]
     values: dict[str, Any]
 
 
 class CheckpointError(RunError):
-    """A checkpoint cannot be read; the message says why."""
+    """An unreadable checkpoint; the message says why."""
 
 
 def save(folder: Path, tensors: Mapping[str, Tensor], values: Mapping[str, Any]) -> None:
-    """Write the next checkpoint and remove those before the last."""
+    """Write the next checkpoint; keep it and the previous one, and remove older ones."""
     folder.mkdir(parents=True, exist_ok=True)
     number = max(_numbers(folder), default=0) + 1
     content = safetensors.save({name: tensor.contiguous() for name, tensor in tensors.items()})
@@ -53,15 +53,15 @@ def save(folder: Path, tensors: Mapping[str, Tensor], values: Mapping[str, Any])
 
 
 def exist(folder: Path) -> bool:
-    """Whether a folder has checkpoints, whole or damaged."""
+    """Return whether a folder has checkpoints, intact or damaged."""
     return bool(_numbers(folder))
 
 
 def load_newest(folder: Path) -> tuple[Checkpoint | None, list[str]]:
-    """The newest checkpoint that is whole, and a sentence for each newer one that is not.
+    """Return the newest intact checkpoint, and a sentence for each newer damaged one.
 
-    Unreadable ones are removed, so that they do not count among the two that are kept. A folder
-    without checkpoints gives None; one in which all are damaged is an error.
+    The newer damaged ones are removed, so that they do not count among the two kept checkpoints.
+    Without checkpoints the result is None. If all are damaged, this raises a CheckpointError.
     """
     problems: list[str] = []
     remove_leftovers(folder)
@@ -97,7 +97,7 @@ def _load(folder: Path, number: int) -> Checkpoint:
         raise CheckpointError(f"{path} is not a checkpoint of this program.")
     if record.pop("sha256") != _digest(record, content):
         raise CheckpointError(f"{path} and its tensors do not match their checksum.")
-    if record["format"] != FORMAT:  # it is whole, and not to be removed
+    if record["format"] != FORMAT:  # intact: do not remove it
         raise RunError(
             f"{path} has the format {record['format']!r}; this version reads {FORMAT}. Resume the "
             f"run with the version that wrote it."
@@ -115,7 +115,7 @@ def _digest(record: Mapping[str, Any], content: bytes) -> str:
 
 
 def _numbers(folder: Path) -> list[int]:
-    """Checkpoints that were completed, even if damaged since; oldest first."""
+    """Return the numbers of completed checkpoints, intact or damaged, oldest first."""
     return sorted(int(path.stem) for path in folder.glob("*.json") if path.stem.isdecimal())
 
 
@@ -128,7 +128,7 @@ def _tensor_file(folder: Path, number: int) -> Path:
 
 
 def _remove(folder: Path, number: int) -> None:
-    # The record first: a tensor file alone is no checkpoint.
+    # Remove the record first: a tensor file without a record does not count as a checkpoint.
     _record_file(folder, number).unlink(missing_ok=True)
     _tensor_file(folder, number).unlink(missing_ok=True)
 
@@ -138,7 +138,7 @@ def state_tensors(
     optimiser: torch.optim.Optimizer,
     average: torch.nn.Module | None = None,
 ) -> dict[str, Tensor]:
-    """All tensors of a run: model/NAME, optimiser/KEY/NAME and, if it averages, average/NAME."""
+    """Return all tensors of a run: model/NAME, optimiser/KEY/NAME, and average/NAME if given."""
     tensors = {f"model/{name}": tensor for name, tensor in model.state_dict().items()}
     if average is not None:
         tensors |= {f"average/{name}": t for name, t in average.state_dict().items()}
@@ -155,7 +155,7 @@ def restore(
     optimiser: torch.optim.Optimizer,
     average: torch.nn.Module | None = None,
 ) -> None:
-    """Put back what `state_tensors` gave; in place, so that views stay valid."""
+    """Restore the tensors of `state_tensors`, in place, so that views stay valid."""
     model.load_state_dict(under("model/", tensors))
     if average is not None:
         average.load_state_dict(under("average/", tensors))
@@ -167,5 +167,5 @@ def restore(
 
 
 def under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors whose names have this prefix, by the rest of the name."""
+    """Select the tensors whose names start with a prefix, and strip the prefix."""
     return {name.removeprefix(prefix): t for name, t in tensors.items() if name.startswith(prefix)}

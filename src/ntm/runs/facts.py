@@ -1,4 +1,4 @@
-"""Facts about a run as one JSON object: a line of metrics, or what is known about weights."""
+"""Facts about a run as one JSON object: a line of metrics, or the metadata of weights."""
 
 from collections.abc import Collection
 from typing import Any
@@ -8,7 +8,7 @@ from ntm.common.files import parse_json
 
 Facts = dict[str, Any]
 
-# What readers count on; observers may add what they like.
+# Types of the facts that readers rely on; observers may add others.
 _KINDS: dict[str, type] = dict.fromkeys(("sequences", "of_this_start", "start"), int) | (
     dict.fromkeys(
         ("bits", "seconds", "sequences_per_second", "validation_bits", "beyond_bits"), float
@@ -17,7 +17,7 @@ _KINDS: dict[str, type] = dict.fromkeys(("sequences", "of_this_start", "start"),
 
 
 def parse_facts(text: str | bytes, needed: Collection[str] = ()) -> Facts:
-    """Facts by name; a ValueError says what is wrong with the text."""
+    """Parse facts by name; a ValueError says what is wrong with the text."""
     facts = parse_json(text)
     if not isinstance(facts, dict) or not set(needed) <= facts.keys():
         wanted = f"at least {', '.join(needed)}" if needed else "facts"
@@ -28,7 +28,10 @@ def parse_facts(text: str | bytes, needed: Collection[str] = ()) -> Facts:
 
 
 def validated(facts: Facts) -> float | None:
-    """The cost that chooses weights: in validation, and beyond the range; None: not validated."""
+    """Return the cost that selects the best weights: `validation_bits` plus `beyond_bits`, if any.
+
+    The result is None for weights that were not validated.
+    """
     if "validation_bits" not in facts:
         return None
     return float(facts["validation_bits"] + facts.get("beyond_bits", 0.0))

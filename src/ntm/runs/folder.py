@@ -1,13 +1,13 @@
-"""A run folder: everything about one training run, readable without this program.
+"""Run folders: all data of one training run, readable without this program.
 
     config.json         the settings; "format": 2
     metrics.jsonl       {"sequences": 1000, "bits": 12.3, "seconds": 4.5, ...} per report
     model.safetensors   the newest weights
     best.safetensors    the weights with the lowest validation cost
     checkpoint/         everything needed to resume bit for bit
-    tensorboard/        event files, where tensorboard is installed
+    tensorboard/        event files, if tensorboard is installed
 
-Every file is replaced whole or not at all.
+Files are replaced atomically.
 """
 
 import json
@@ -36,11 +36,11 @@ FILES = (
     *("config.json", "metrics.jsonl", "model.safetensors", "best.safetensors"),
     *("checkpoint", "tensorboard", ".lock"),
 )
-"""Names in a run folder that belong to the run."""
+"""Names of the files and folders that a run writes into its folder."""
 
 
 class Run:
-    """A run folder that exists. `Run.create` makes one, `Run(path)` opens one."""
+    """An existing run folder. `Run.create` makes a folder, `Run(path)` opens one."""
 
     def __init__(self, path: str | Path) -> None:
         self._place(Path(path))
@@ -54,7 +54,7 @@ class Run:
 
     @classmethod
     def create(cls, path: str | Path, settings: Settings) -> "Run":
-        """A new folder with its config.json; a folder that holds a run already is refused."""
+        """Create a run folder with its config.json; refuse a folder that already holds a run."""
         path = Path(path)
         if cls.exists(path):
             raise FolderError(
@@ -66,7 +66,7 @@ class Run:
 
     @staticmethod
     def exists(path: str | Path) -> bool:
-        """Whether a folder holds a run."""
+        """Return whether a folder holds a run."""
         return (Path(path) / "config.json").exists()
 
     def change_settings(self, settings: Settings) -> None:
@@ -77,11 +77,11 @@ class Run:
         self.settings = settings
 
     def weights_file(self, weights: Weights) -> Path:
-        """Where the best or the latest weights are."""
+        """Return the path of the best or the latest weights."""
         return self.path / ("best.safetensors" if weights == "best" else "model.safetensors")
 
     def facts(self, weights: Weights) -> Facts:
-        """What is known about the best or the latest weights; empty before there are any."""
+        """Return the metadata of the best or the latest weights; empty if there are none yet."""
         file = self.weights_file(weights)
         if not file.exists():
             return {}
@@ -93,7 +93,7 @@ class Run:
     def save_weights(self, weights: Weights, model: Model, facts: Mapping[str, Any]) -> None:
         """Write the weights, with a few facts about them in the file's metadata.
 
-        model: the run's network, or that with the memory it trains with.
+        model: the network of the run, with its full memory or the memory used in training.
         """
         whole = full_size(model, self.settings).state_dict()
         state = {name: tensor.contiguous() for name, tensor in whole.items()}
@@ -101,11 +101,11 @@ class Run:
         write_atomically(self.weights_file(weights), content)
 
     def load_model(self, weights: Weights | None = None) -> tuple[Model, dict[str, Any]]:
-        """The trained network and what is known about its weights.
+        """Load the trained network and the metadata of its weights.
 
-        It is where the run was trained or, where that cannot be used here, on the CPU.
+        The network is on the device of the run, or on the CPU if this machine lacks that device.
 
-        weights: "best", "latest", or None for the best if there are any and the latest otherwise.
+        weights: "best", "latest", or None for the best if there are any, else the latest (None).
         """
         chosen = weights or ("best" if self.weights_file("best").exists() else "latest")
         file = self.weights_file(chosen)
@@ -123,13 +123,13 @@ class Run:
         return model, {"weights": chosen, **facts}
 
     def locked(self) -> AbstractContextManager[None]:
-        """Lock the folder for this process, where the system has file locks."""
+        """Lock the folder for this process, if the system has file locks."""
         return locked(self.path)
 
 
 @contextmanager
 def locked(path: str | Path) -> Iterator[None]:
-    """Lock the folder of a run for this process; it is made if it does not exist."""
+    """Lock the folder of a run for this process; create the folder if necessary."""
     path = Path(path)
     path.mkdir(parents=True, exist_ok=True)
     try:
@@ -143,19 +143,19 @@ def locked(path: str | Path) -> Iterator[None]:
         except BlockingIOError as error:
             raise RunError(f"{path} is being trained by another process.") from error
         except OSError:
-            pass  # a file system without locks, as some in networks are
+            pass  # a file system without locks, such as some network drives
         remove_leftovers(path)
         yield
 
 
 def _require_own_weights(tensors: dict[str, torch.Tensor], settings: Settings) -> None:
     family = settings.family
-    if source_of(family) is None:  # code from outside is trusted with sizes as well
+    if source_of(family) is None:  # code from outside the package is trusted anyway
         build = partial(family.build, settings.model, settings.initialisation, "auto")
         require_fitting(tensors, settings.model, build)
 
 
-# Settings that may change on resume: none of them changes a number.
+# Settings that may change on resume: none of them affects the computed numbers.
 _MAY_CHANGE = {
     "training.sequences",
     "training.checkpoint_seconds",
@@ -165,9 +165,10 @@ _MAY_CHANGE = {
 
 
 def open_run(path: str | Path, settings: Settings, resume: bool) -> Run:
-    """The folder of a run: a new one or, on resume, the existing one.
+    """Create the folder of a run or, on resume, open the existing folder.
 
-    A run is resumed with the settings it began with, but it may be made longer.
+    A run must resume with its original settings; only its length, time limit and intervals in
+    seconds may change.
     """
     if not (resume and Run.exists(path)):
         return Run.create(path, settings)
@@ -183,17 +184,17 @@ def open_run(path: str | Path, settings: Settings, resume: bool) -> Run:
 
 
 def run_name(settings: Settings) -> str:
-    """The name of a run's folder: copy-ntm-ff-0."""
+    """Return the default folder name of a run, such as copy-ntm-ff-0."""
     return f"{settings.task.name}-{settings.model_name}-{settings.training.seed}"
 
 
 def find_runs(folders: Iterable[str | Path]) -> list[Run]:
-    """The runs in folders: each is one, or holds some."""
+    """Open all runs in the given folders; each is a run folder or contains run folders."""
     return [Run(path) for folder in folders for path in run_folders(folder)]
 
 
 def run_folders(folder: str | Path) -> list[Path]:
-    """The folders that may be runs: this one, or those in it."""
+    """Return the folder itself if it is a run, else the run folders inside it."""
     folder = Path(folder)
     require_folder(folder)
     inside = sorted(file.parent for file in folder.glob("*/config.json"))

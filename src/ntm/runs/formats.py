@@ -1,6 +1,6 @@
-"""Settings as earlier versions wrote them, brought to the present form.
+"""Conversion of settings files from earlier versions to the current format.
 
-Format 1 kept how the weights begin among the model's sizes, and wrote 0 for "no bound".
+Format 1 stored the initialisation in the model section, and wrote 0 for "no bound".
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ Sections = dict[str, dict[str, Any]]
 
 
 def modernised(sections: Sections) -> Sections:
-    """The sections of settings in format 1 as they are in the present one."""
+    """Convert sections of settings from format 1 to the current format."""
     begin = {k: v for k, v in sections["model"].items() if k in _INITIALISATION}
     model = {k: v for k, v in sections["model"].items() if k not in begin}
     bounded = {

@@ -1,4 +1,4 @@
-"""The learning curve on disk: metrics.jsonl."""
+"""Readers for metrics.jsonl, the learning curve of a run."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ Line = Facts
 
 
 def read_metrics(path: str | Path) -> list[Line]:
-    """The lines of a metrics.jsonl; an incomplete last line, as after a crash, is left out."""
+    """Read the lines of a metrics.jsonl; skip an incomplete last line, as after a crash."""
     path = Path(path)
     if not path.exists():
         return []
@@ -27,9 +27,9 @@ def _line(path: Path, number: int, text: bytes) -> Line:
 
 
 def chosen_start(lines: Sequence[Line], trial: int) -> list[Line]:
-    """The lines of a metrics.jsonl that belong to the chosen start, over its own sequences.
+    """Select the lines of the chosen start, and count only its own sequences.
 
-    trial: the sequences of a trial.
+    trial: number of sequences per trial.
     """
     if not lines or "start" not in lines[-1]:
         return list(lines)
@@ -46,10 +46,11 @@ def chosen_start(lines: Sequence[Line], trial: int) -> list[Line]:
 def merged(
     points: Sequence[tuple[int, float]], ends: Iterable[int], start: int = 0
 ) -> list[tuple[int, float]]:
-    """A learning curve with fewer points: those at `ends`, each with the mean cost up to it.
+    """Thin out a learning curve: keep the points at `ends`, with the mean cost since the last one.
 
-    points: sequences, and the mean cost per sequence since the point before. start: the sequences
-    before the first point.
+    points: pairs of sequences and mean cost per sequence since the previous point.
+    ends: indices of the points to keep.
+    start: sequences before the first point (0).
     """
     fewer, first = [], 0
     for end in ends:

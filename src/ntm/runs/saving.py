@@ -1,13 +1,13 @@
-"""A network in a folder: what `save_pretrained` writes and `from_pretrained` reads.
+"""Saved networks: folders that `save_pretrained` writes and `from_pretrained` reads.
 
     config.json         {"format": "ntm-network-1", "config": {...}, "initialisation": {...}, ...}
     model.safetensors   the weights
 
-Format 2 also says which network it is, NTM or LSTMBaseline, of which subclass, and for which task,
-if any is known. An NTM without such facts is written in format 1, which earlier versions read.
+Format 2 also records the class of the network (NTM or LSTMBaseline), its subclass and its task, if
+any. An NTM without a subclass and a task is written in format 1, which earlier versions can read.
 
-A folder may come from an untrusted source. No code in it is run; see also `ntm.runs.weights`. The
-class is a name to compare with, and a task is looked up among those that are known.
+A folder may come from an untrusted source. No code from it is run; see also `ntm.runs.weights`. The
+class name is only compared, and the task name is only looked up among the registered tasks.
 """
 
 import json
@@ -41,7 +41,7 @@ Net = TypeVar("Net", bound=nn.Module)
 
 
 class _Kind(NamedTuple):
-    """A network that a folder may hold."""
+    """A class of networks that can be saved, with its config classes."""
 
     network: Any
     config: type
@@ -56,15 +56,15 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Saved:
-    """What the config.json of a folder says."""
+    """Content of the config.json of a saved network."""
 
     folder: Path
     network: str
     """NTM or LSTMBaseline."""
     subclass: str | None
-    """The name of the subclass that was saved, if it was one."""
+    """Name of the saved subclass; None for the package's own class."""
     task: dict[str, Any] | None
-    """The task and its settings by name, if they were recorded."""
+    """Name and settings of the task, if recorded."""
     config: Any
     initialisation: Any
     batch_first: bool
@@ -72,11 +72,11 @@ class Saved:
 
     @property
     def kind(self) -> Any:
-        """The package's own class of this network."""
+        """The package's own class for this network."""
         return _KINDS[self.network].network
 
     def require(self, kind: type[nn.Module]) -> None:
-        """Refuse to load the network as another class than it was saved from."""
+        """Refuse to load the network as a class other than the saved one."""
         own = [known.__name__ for known in kind.__mro__ if known is not self.kind]
         if issubclass(kind, self.kind) and (self.subclass is None or self.subclass in own):
             return
@@ -88,7 +88,7 @@ class Saved:
 
 
 def is_saved(folder: str | Path) -> bool:
-    """Whether a folder holds a network of `save_pretrained`, and not a run, say."""
+    """Return whether `save_pretrained` wrote this folder, as opposed to a run, for example."""
     try:
         values = parse_json((Path(folder) / "config.json").read_bytes())
     except (OSError, ValueError):
@@ -97,14 +97,14 @@ def is_saved(folder: str | Path) -> bool:
 
 
 def save(net: Any, folder: str | Path, task: Task | None = None) -> None:
-    """Write a network to a folder, new or not; an older network there is replaced."""
+    """Write a network to a folder; replace an older network there."""
     folder = Path(folder)
     weights = {name: tensor.detach().contiguous() for name, tensor in net.state_dict().items()}
     described = _described(net, task)
     _require_savable(net, weights)
     _require_own(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    # Without config.json it is no network: an interrupted save never pairs old with new.
+    # Remove config.json first: an interrupted save must not pair an old config with new weights.
     (folder / "config.json").unlink(missing_ok=True)
     write_atomically(folder / "model.safetensors", safetensors.save(weights))
     text = json.dumps(described, indent=2, allow_nan=False)
@@ -120,7 +120,7 @@ def load(
     device: torch.device | str | None = None,
     dtype: torch.dtype | None = None,
 ) -> Net:
-    """The network in a folder; `batch_first` and the dtype are as saved unless they are given."""
+    """Load the network in a folder; `batch_first` and `dtype` default to the saved values."""
     saved = read(folder)
     saved.require(kind)
     weights = weights_for(saved, lambda: kind.from_config(saved.config, saved.initialisation))  # type: ignore[attr-defined]
@@ -134,14 +134,14 @@ def load(
 def filled(
     kind: Any, config: Any, initialisation: Any, weights: Any, batch_first: bool, engine: str
 ) -> Any:
-    """A network with these weights, which fit it, on the CPU and in their dtype."""
+    """Build a network on the CPU, with the given weights and their dtype; the weights must fit."""
     others = {"batch_first": batch_first, "engine": engine}
     build = partial(kind.from_config, config, initialisation, **others)
     if any(kind is known.network for known in _KINDS.values()):
         net = unfilled(build)
         own = {name: tensor.clone() for name, tensor in weights.items()}  # not the file's memory
         net.load_state_dict(own, assign=True)
-    else:  # it may have values that no file holds
+    else:  # a subclass may have values that are not in the file
         net = _really_built(build).to(dtype_of(weights))
         net.load_state_dict(weights)
     return net
@@ -156,14 +156,14 @@ def _really_built(build: Callable[[], Any]) -> Any:
 
 
 def placed(net: Net, device: torch.device | str | None, dtype: torch.dtype | None) -> Net:
-    """The network on a device and in a dtype; None leaves it as it is."""
+    """Move the network to a device and a dtype; None leaves either unchanged."""
     if dtype is not None:
         checks.require_range(dtype)
     return net.to(device=device, dtype=dtype)
 
 
 def read(folder: str | Path) -> Saved:
-    """The config.json of a folder; a ValueError or a FileNotFoundError says what is wrong."""
+    """Read the config.json of a folder; a ValueError or FileNotFoundError says what is wrong."""
     folder = Path(folder)
     values = {"network": "NTM", "class": None, "task": None, **_read_json(folder)}
     with _errors_naming(folder / "config.json"):
@@ -181,7 +181,7 @@ def read(folder: str | Path) -> Saved:
 
 
 def recorded_task(saved: Saved) -> Task | None:
-    """The task that a folder names, if it names one that is known; no code is imported for it."""
+    """Return the recorded task, or None; an unregistered task is an error, and is not imported."""
     if saved.task is None:
         return None
     values = {k: tuple(v) if isinstance(v, list) else v for k, v in saved.task.items()}
@@ -193,7 +193,7 @@ def recorded_task(saved: Saved) -> Task | None:
 
 
 def _described(net: Any, task: Task | None) -> dict[str, Any]:
-    # The engine depends on the machine and is not saved.
+    # The engine is not saved: it depends on the machine.
     base = next(name for name, kind in _KINDS.items() if isinstance(net, kind.network))
     subclass = None if type(net) is _KINDS[base].network else type(net).__name__
     values = {
@@ -234,12 +234,12 @@ def _require_savable(net: Any, weights: dict[str, Tensor]) -> None:
     if shapes_of(fresh.state_dict()) != shapes_of(weights):
         raise ValueError(
             "The network's modules were replaced or wrapped, and its config no longer describes "
-            "it. Undo that before saving, or store net.state_dict() beside code of your own."
+            "it. Undo this before saving, or store net.state_dict() with your own code."
         )
     if found := difference(net, fresh):
         raise ValueError(
-            f"{found}, which would not come back from a folder. Undo that before saving, put it "
-            f"into the __init__ of a subclass, or make a value a buffer."
+            f"{found}, which a folder cannot restore. Undo this change before saving, move it into "
+            f"the __init__ of a subclass, or register the value as a buffer."
         )
     _require_one_dtype(weights)
 
@@ -255,7 +255,7 @@ def _require_one_dtype(weights: dict[str, Tensor]) -> None:
 
 
 def _require_own(folder: Path) -> None:
-    """Nothing but a saved network is ever overwritten; a run has a config.json too."""
+    """Refuse to overwrite anything except a saved network; a run also has a config.json."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file; name a folder to save the network to.")
     if not (folder / "config.json").exists():
@@ -297,7 +297,7 @@ def _read_json(folder: Path) -> dict[str, Any]:
 
 @contextmanager
 def _errors_naming(path: Path) -> Iterator[None]:
-    """Within this, the message of a ValueError begins with the path."""
+    """Prefix the messages of ValueErrors raised in this context with the path."""
     try:
         yield
     except ValueError as error:
@@ -316,7 +316,7 @@ def _read_fields(kind: type, values: object) -> Any:
 
 
 def weights_for(saved: Saved, build: Callable[[], nn.Module]) -> dict[str, Tensor]:
-    """The weights in a folder, which fit the network that `build` makes."""
+    """Read the weights in a folder, and check that they fit the network that `build` makes."""
     file = saved.folder / "model.safetensors"
     if not file.is_file():
         raise FileNotFoundError(f"{file} does not exist; save the network again.")

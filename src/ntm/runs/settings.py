@@ -1,11 +1,11 @@
-"""Everything that decides a run: task, model, optimiser and training, as values.
+"""Settings of a run: task, model, initialisation, optimiser and training.
 
     settings = paper_settings("copy", "ntm-ff")
     settings = settings.with_(training={"batch_size": 16}, task={"max_length": 10})
     settings = settings.with_text({"training.batch_size": "16"})    # as typed on a command line
 
-The five sections are frozen dataclasses. The fields of a task and of a model config are settings as
-they are; the channels of the model follow from the task.
+The five sections are frozen dataclasses. Every field of a task and of a model config is a setting,
+except the model's input and output sizes, which follow from the task.
 """
 
 from collections.abc import Mapping
@@ -23,21 +23,21 @@ from ntm.tasks import TASKS, Task
 SECTIONS = ("task", "model", "initialisation", "optimiser", "training")
 FOLLOWS_FROM_TASK = ("input_size", "output_size")
 SOURCE = "from"
-"""Where a task or a model from outside the package is found: a module, or a file."""
+"""Key for the module or file of a task or model from outside the package."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """One run, completely: two runs with equal settings compute the same numbers."""
+    """All settings of one run: two runs with equal settings compute the same numbers."""
 
     task: Task
     model: ModelConfig
     optimiser: OptimiserSettings = field(default_factory=OptimiserSettings)
     training: TrainingSettings = field(default_factory=TrainingSettings)
     initialisation: Any = None
-    """How the weights begin, of the type that the model's family has for that; None: as usual."""
+    """Initialisation of the weights, of the family's own type; None for the family's default."""
     model_name: str = ""
-    """Name of the model's family on the command line; empty: the family of the config."""
+    """Name of the model's family on the command line; empty for the family of the config."""
 
     def __post_init__(self) -> None:
         self._require_family()
@@ -79,13 +79,13 @@ class Settings:
             if (value := getattr(chosen, name)) != usual:
                 raise ValueError(
                     f"training.{name} is {value}, but the run starts from the weights of "
-                    f"{chosen.start_from}, which are all there is to start with; leave "
+                    f"{chosen.start_from}, so it has one start with its full memory; leave "
                     f"training.{name} out."
                 )
 
     @property
     def trained_model(self) -> ModelConfig:
-        """The model while it trains, which may have fewer memory locations."""
+        """Config of the model during training, which may have fewer memory locations."""
         most = self.training.memory_locations
         if most is None or most >= self.model.memory_locations:
             return self.model
@@ -93,16 +93,16 @@ class Settings:
 
     @property
     def family(self) -> Family:
-        """The family of the model."""
+        """Family of the model."""
         return family(self.model_name)
 
     @property
     def network(self) -> tuple[str, str]:
-        """What is trained on what: the names of the task and the model."""
+        """Names of the task and the model."""
         return self.task.name, self.model_name
 
     def with_(self, **sections: Mapping[str, Any]) -> "Settings":
-        """The same with other values: `settings.with_(training={"sequences": 20_000})`."""
+        """Return a copy with other values: `settings.with_(training={"sequences": 20_000})`."""
         for section, values in sections.items():
             _require_section(section)
             for name in values:
@@ -114,14 +114,14 @@ class Settings:
         return Settings(task, model, **others, model_name=self._name_with(model))
 
     def _name_with(self, model: ModelConfig) -> str:
-        """The family with another config: the same or, where another of its class fits, that."""
+        """Return the family for another config: this one if it fits, else one of its class."""
         own = self.family
         kin = [other for other in MODELS.values() if type(other) is type(own)]
         fitting = [other.name for other in (own, *kin) if other.fits(model)]
         return fitting[0] if fitting else own.name
 
     def with_text(self, texts: Mapping[str, str]) -> "Settings":
-        """The same with some settings as text: `{"section.key": "value"}`."""
+        """Return a copy with some settings parsed from text: `{"section.key": "value"}`."""
         sections: dict[str, dict[str, Any]] = {}
         for key, text in texts.items():
             section, name = self._named(key)
@@ -130,7 +130,7 @@ class Settings:
         return self.with_(**sections)
 
     def flat(self) -> dict[str, Any]:
-        """All of it as `section.key` and value, without what follows from the task."""
+        """Return settings as `{"section.key": value}`, without sizes that follow from the task."""
         data = self.to_json()
         return {
             f"{section}.{name}": value
@@ -140,7 +140,7 @@ class Settings:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """The settings as plain data."""
+        """Return the settings as plain data."""
         heads = {
             "task": _head(self.task.name, type(self.task)),
             "model": _head(self.model_name, self.family),
@@ -149,9 +149,9 @@ class Settings:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], format: int = FORMAT) -> "Settings":  # noqa: A002
-        """What `to_json` gave, or an error that names the key that is wrong.
+        """Rebuild settings from the result of `to_json`; an error names the wrong key.
 
-        format: that of the file it was read from.
+        format: format number of the file that the data comes from (the current format).
         """
         for key in data:
             _require_section(key)
@@ -190,7 +190,7 @@ class Settings:
 
 
 def fitted(config: ModelConfig, task: Task) -> ModelConfig:
-    """The config with the channels of the task."""
+    """Return the config with the input and output sizes of the task."""
     return replace(config, input_size=task.input_size, output_size=task.output_size)
 
 
@@ -200,7 +200,7 @@ def _described_config(kind: Family) -> str:
 
 
 def _head(name: str, entry: object) -> dict[str, str]:
-    """The name of a task or a model and, if it is not the package's own, where it comes from."""
+    """Return the name of a task or model, and its source if it is not part of the package."""
     source = source_of(entry)
     return {"name": name} if source is None else {"name": name, SOURCE: source}
 

@@ -1,12 +1,12 @@
-"""The training data as a function of a seed and a number, so that a run can resume anywhere.
+"""Training data as a function of a seed and a block number, so that a run can resume anywhere.
 
-A stream is cut into blocks. Block k is sampled by a fresh generator whose seed is
+A stream is divided into blocks. Block k is sampled with a new generator whose seed is
 
     mix(start + k)      start = the first four bytes of blake2b("<stream> <seed>"), a 32-bit number
 
-where the sum is modulo 2^32 and mix is the finaliser of MurmurHash3, a bijection: torch's CPU
-generator keeps 32 bits of a seed, and no two blocks of a run share one. Nothing else is random in
-training, so the number of sequences seen is the whole random state.
+where the sum is modulo 2^32 and mix is the finaliser of MurmurHash3. torch's CPU generator keeps
+32 bits of a seed. mix is a bijection, so no two blocks of a run share a seed. Nothing else in
+training is random: the number of sequences seen is the complete random state.
 """
 
 import hashlib
@@ -21,27 +21,29 @@ _MASK = 0xFFFFFFFF
 
 
 def stream_start(stream: str, seed: int) -> int:
-    """Where the seeds of a named stream begin, a 32-bit number."""
+    """Return the 32-bit number that the seeds of a named stream are counted from."""
     digest = hashlib.blake2b(f"{stream} {seed}".encode(), digest_size=4).digest()
     return int.from_bytes(digest, "little")
 
 
 def block_seed(stream: str, seed: int, block: int) -> int:
-    """The 32-bit seed of one block of a named stream."""
+    """Return the 32-bit seed of one block of a named stream."""
     return mix((stream_start(stream, seed) + block) & _MASK)
 
 
 def block_generator(stream: str, seed: int, block: int = 0) -> torch.Generator:
-    """A CPU generator for one block of a named stream."""
+    """Return a CPU generator for one block of a named stream."""
     return torch.Generator().manual_seed(block_seed(stream, seed, block))
 
 
 class Stream:
-    """An endless sequence of problems, cut into blocks of whole batches.
+    """An endless sequence of problems, divided into blocks of whole batches.
 
-    block_size: sequences in a block, the smallest multiple of the batch size that is at least 256.
-    bucketed: put sequences of nearly equal lengths into one batch; see `bucketed`. Such a block has
-        64 batches, or 256 sequences if that is more.
+    A block has at least 256 sequences, and at least 64 batches if bucketed; its size is
+    `block_size`.
+
+    name: name of the stream, which the seeds of its blocks depend on ("training").
+    bucketed: put sequences of similar length into one batch; see `bucketed` (False).
     """
 
     def __init__(
@@ -59,7 +61,7 @@ class Stream:
         self.block_size = batch_size * max(batches, _BUCKETS if bucketed else 1)
 
     def block(self, number: int) -> Batch:
-        """Block `number`, always the same."""
+        """Sample block `number`; the same number always gives the same block."""
         generator = block_generator(self.name, self.seed, number)
         batch = self.task.sample(self.block_size, generator)
         if self.bucketed:
@@ -68,10 +70,10 @@ class Stream:
 
 
 def bucketed(block: Batch, batch_size: int, generator: torch.Generator) -> Batch:
-    """The sequences of a block in an order that gives its batches nearly equal lengths.
+    """Reorder the sequences of a block so that each batch has sequences of similar length.
 
-    They are sorted by length and cut into batches, and the batches are shuffled: otherwise every
-    block would go from its shortest sequences to its longest.
+    Sequences are sorted by length and divided into batches; then the batches are shuffled.
+    Without the shuffle, every block would go from its shortest sequences to its longest.
     """
     by_length = block.lengths.argsort(stable=True).view(-1, batch_size)
     order = by_length[torch.randperm(len(by_length), generator=generator)].flatten()
@@ -81,7 +83,7 @@ def bucketed(block: Batch, batch_size: int, generator: torch.Generator) -> Batch
 
 
 def mix(value: int) -> int:
-    """MurmurHash3's finaliser: a bijection of the 32-bit numbers that looks random."""
+    """Mix the bits of a 32-bit number with MurmurHash3's finaliser, a bijection."""
     value ^= value >> 16
     value = value * 0x85EBCA6B & _MASK
     value ^= value >> 13

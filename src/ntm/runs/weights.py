@@ -1,7 +1,7 @@
-"""Weights in a safetensors file, which may come from an untrusted source.
+"""Weights in safetensors files, which may come from untrusted sources.
 
-The sizes of a config are compared with the weights before anything is built from it, so a file
-cannot make the program allocate much more memory than the file itself holds.
+The sizes in a config are compared with the weights before a network is built. So a file cannot make
+the program allocate much more memory than the size of the file.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,18 +20,18 @@ from ntm.runs.facts import Facts, parse_facts
 
 Weights = dict[str, Tensor]
 
-# Not every floating-point dtype: those of four bits support hardly any operation.
+# Narrower floating-point dtypes are left out: torch supports hardly any operation on them.
 _DTYPES = {torch.float16, torch.bfloat16, torch.float32, torch.float64}
 
 
 def read_weights(file: Path) -> Weights:
-    """The tensors of a file by name; a ValueError says why there are none."""
+    """Read the tensors of a file by name; a ValueError says what is wrong with the file."""
     with _opened(file) as opened:
         return {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
 
 
 def read_facts(file: Path) -> Facts:
-    """What is known about the weights of a run, from the file's metadata."""
+    """Read the facts about the weights of a run from the metadata of the file."""
     with _opened(file) as opened:
         return parse_facts((opened.metadata() or {}).get("ntm", "{}"))
 
@@ -42,7 +42,7 @@ def _opened(file: Path) -> Iterator[Any]:
     try:
         with safe_open(file, framework="pt") as opened:
             yield opened
-    except (SafetensorError, TypeError) as error:  # torch's, of a size beyond its integers
+    except (SafetensorError, TypeError) as error:  # TypeError: a size beyond torch's integers
         told = f"{file} is not a safetensors file, or it is torn"
         raise ValueError(f"{told}: {first_line(error)}.") from error
 
@@ -53,7 +53,12 @@ def require_fitting(
     build: Callable[[], nn.Module],
     network: str = "the network in config.json",
 ) -> None:
-    """Refuse weights unless they have the names and shapes of a network, and one dtype."""
+    """Refuse weights unless their names and shapes fit a network and all have one dtype.
+
+    config: config of the network.
+    build: function that builds the network.
+    network: words for the network in errors ("the network in config.json").
+    """
     require_sizes(weights, config)
     expected = unfilled(build).state_dict()
     wanted, found = shapes_of(expected), _without_old_entries(shapes_of(weights))
@@ -67,8 +72,8 @@ def require_fitting(
 
 
 def require_sizes(weights: Weights, config: Any) -> None:
-    """Refuse a config with sizes that weights of this number cannot have."""
-    # Even without values, a network of a billion layers takes forever to build.
+    """Refuse a config whose sizes are too large for the number of weights."""
+    # Even on the meta device, a network with a billion layers would take forever to build.
     values = sum(tensor.numel() for tensor in weights.values())
     sizes = {name: size for name, size in vars(config).items() if isinstance(size, int)}
     layers = (size for name, size in sizes.items() if name.endswith("layers"))
@@ -77,7 +82,7 @@ def require_sizes(weights: Weights, config: Any) -> None:
 
 
 def _require_dtypes(weights: Weights, expected: Weights) -> None:
-    """Refuse floating-point tensors of several dtypes, and others of another dtype than built."""
+    """Refuse mixed floating-point dtypes, and other tensors whose dtype is not as built."""
     counted = {name for name, tensor in expected.items() if not tensor.is_floating_point()}
     kinds = {tensor.dtype for name, tensor in weights.items() if name not in counted}
     if len(kinds) > 1 or not kinds <= _DTYPES:
@@ -90,16 +95,16 @@ def _require_dtypes(weights: Weights, expected: Weights) -> None:
 
 
 def dtype_of(weights: Weights) -> torch.dtype:
-    """The dtype of the floating-point tensors."""
+    """Return the dtype of the floating-point tensors."""
     return next(tensor.dtype for tensor in weights.values() if tensor.is_floating_point())
 
 
 def _without_old_entries(shapes: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
-    """Leave out what version 1.0 wrote for a feedforward controller: a state without elements."""
+    """Drop the empty state tensors that version 1.0 wrote for a feedforward controller."""
     old = {name for name in ("start.hidden", "start.cell") if 0 in shapes.get(name, ())}
     return {name: shape for name, shape in shapes.items() if name not in old}
 
 
 def shapes_of(weights: Weights) -> dict[str, tuple[int, ...]]:
-    """The shape of every tensor by name."""
+    """Return the shape of every tensor by name."""
     return {name: tuple(tensor.shape) for name, tensor in weights.items()}

@@ -5,7 +5,7 @@
     jobs = [Job(settings, Path("runs") / name) for name, settings in wanted.items()]
     outcomes = execute(jobs)
 
-Every run is a folder like that of `ntm train`, whatever ran it. docs/scale.md has the whole story.
+Every run has the same kind of folder as `ntm train` writes. docs/scale.md has the details.
 """
 
 from typing import TYPE_CHECKING

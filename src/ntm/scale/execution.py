@@ -1,4 +1,4 @@
-"""Run jobs on this machine or on a Ray cluster."""
+"""Execution of jobs on this machine or on a Ray cluster."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, Self
@@ -18,17 +18,17 @@ def execute(
     ray: str | None = None,
     on_event: OnEvent | None = None,
 ) -> list[Outcome]:
-    """Train all jobs; how each ended, in their order.
+    """Train all jobs; return their outcomes in the same order.
 
-    workers: processes on this machine, each on one thread; None for one per core.
-    ray: the address of a Ray cluster, or "auto" for the one that this machine belongs to.
-    on_event: called about once a second, and at the end, with where every job stands.
+    workers: number of processes on this machine, with one thread each; None: one per core (None).
+    ray: address of a Ray cluster, or "auto" for the cluster of this machine; None for none (None).
+    on_event: function called with the standing of every job, about once a second and at the end
+        (None).
 
-    A finished run is kept as it is; an unfinished one is resumed. A folder that holds another run
-    is a FolderError before anything has begun. A failed job does not stop the others. A killed
-    worker costs the work since its run's last checkpoint, from which another worker resumes. SIGINT
-    and SIGTERM end all runs with a checkpoint; they count as interrupted, and the same call resumes
-    them.
+    A finished run stays unchanged; an unfinished run is resumed. A folder that holds another run
+    raises a FolderError before any job starts. A failed job does not stop the others. If a worker
+    is killed, another worker resumes from the last checkpoint. SIGINT and SIGTERM end all runs with
+    a checkpoint; these runs count as interrupted, and the same call resumes them.
     """
     if workers is not None and workers < 1:
         raise ValueError(f"workers is {workers}; it takes at least 1.")
@@ -46,19 +46,19 @@ def execute(
 
 
 class Executor(Protocol):
-    """Something that runs the open jobs of a board."""
+    """Interface of a class that runs the open jobs of a board."""
 
     def __enter__(self) -> Self:
-        """Begin."""
+        """Start the jobs."""
 
     def __exit__(self, *error: object) -> None:
-        """Leave no process behind."""
+        """Stop all processes."""
 
     def stop(self) -> None:
-        """Ask all runs to end with a checkpoint; may be called by a signal handler."""
+        """Ask all runs to end with a checkpoint; safe to call from a signal handler."""
 
     def advance(self, seconds: float) -> bool:
-        """Let jobs run until one ends, for at most that long; False once all have ended."""
+        """Wait until a job ends, or at most `seconds`; return False once all jobs have ended."""
 
 
 def _executor(board: Board, workers: int | None, ray: str | None) -> Executor:

@@ -1,4 +1,4 @@
-"""How long jobs will take: from the speed of those that run, and a trial of those that wait."""
+"""Forecast of the time that jobs take, from running jobs and short measurements of waiting jobs."""
 
 import heapq
 import time
@@ -13,15 +13,15 @@ from ntm.runs import Settings, Stream, build_model
 from ntm.scale.jobs import Job, Standing
 from ntm.training.state import State
 
-_WEIGHT_OF_NEWS = 0.1  # the speed of one report varies with the lengths of its sequences
+_WEIGHT_OF_NEWS = 0.1  # low: speeds vary with the lengths of the sequences in a report
 _TRIAL_SECONDS = 0.2
 
 
 class Forecast:
-    """When jobs will be done. A job with trials counts as if it needed all of them.
+    """Forecast of the time until all jobs end. A job with trials counts with all its trials.
 
-    measure: gives the seconds per sequence of a network that no job has trained yet. Without it,
-    such a network counts as the mean of the others.
+    measure: function that returns the seconds per sequence of a network that no job has trained
+        yet; None assumes the mean of the other networks (None).
     """
 
     def __init__(self, measure: Callable[[Settings], float] | None = None) -> None:
@@ -30,10 +30,10 @@ class Forecast:
         self._failed: set[str] = set()  # kinds that cannot be measured
         self._usual = inf
         self._kinds: dict[Path, str] = {}
-        self._heard: dict[Path, int] = {}  # the sequences of each job's last report
+        self._heard: dict[Path, int] = {}  # sequences in the last report of each job
 
     def observe(self, standings: Sequence[Standing]) -> None:
-        """Learn from where the jobs stand now; at most one of those that wait is measured."""
+        """Learn from the current standings; measure at most one waiting job."""
         for standing in standings:
             job, count = standing.job, standing.sequences
             if standing.speed and self._heard.get(job.folder) != count:
@@ -45,7 +45,10 @@ class Forecast:
         self._usual = fmean(self._known.values()) if self._known else inf
 
     def seconds_left(self, standings: Sequence[Standing]) -> float:
-        """Until the last job ends, if as many run at a time as do now; infinite if unknown."""
+        """Return the seconds until the last job ends, with as many running jobs as now.
+
+        The result is infinite if unknown.
+        """
         if self._unmeasured(standings):
             return inf
         ends = [self._seconds_left(s) for s in standings if s.state == "running"] or [0.0]
@@ -56,7 +59,7 @@ class Forecast:
         return max(ends)
 
     def share_done(self, standings: Sequence[Standing]) -> float:
-        """The share of all the training that is done."""
+        """Return the share of all training that is done."""
         left = sum(self._seconds_left(s) for s in standings if not s.ended)
         done = sum(s.seconds or self._seconds(s.job, s.sequences) for s in standings)
         if left in {0.0, inf}:
@@ -75,7 +78,7 @@ class Forecast:
         self._known[kind] = known + _WEIGHT_OF_NEWS * (seconds - known)
 
     def _unmeasured(self, standings: Sequence[Standing]) -> Job | None:
-        """A job that waits, and of whose network nothing is known that could be."""
+        """Return a waiting job whose network still has to be measured, or None."""
         if not self._measure:
             return None
         waiting = (s.job for s in standings if s.state == "waiting")
@@ -85,11 +88,11 @@ class Forecast:
     def _try(self, job: Job, measure: Callable[[Settings], float]) -> None:
         try:
             self._learn(self._kind(job), measure(job.settings))
-        except Exception:  # the run itself will say what is wrong
+        except Exception:  # the run itself will report what is wrong
             self._failed.add(self._kind(job))
 
     def _kind(self, job: Job) -> str:
-        """All that decides how fast a network trains."""
+        """Return a key of everything that affects the speed of training."""
         if job.folder not in self._kinds:
             chosen = job.settings.training
             how = (chosen.batch_size, chosen.bucketed, chosen.engine, chosen.device, chosen.threads)
@@ -99,7 +102,7 @@ class Forecast:
 
 
 def measured_seconds(settings: Settings) -> float:
-    """Seconds that a network trains on one sequence, with one thread of this machine."""
+    """Measure the training time per sequence in seconds, on one thread of this machine."""
     chosen = settings.training
     with threads(1):
         model = build_model(replace(settings, model=settings.trained_model))
@@ -108,7 +111,7 @@ def measured_seconds(settings: Settings) -> float:
             settings.task, chosen.seed, chosen.batch_size, name="speed", bucketed=chosen.bucketed
         )
         block = stream.block(0)
-        step(block, 0, chosen.batch_size)  # the first one sets things up
+        step(block, 0, chosen.batch_size)  # the first step also sets things up
         began, trained = time.process_time(), 0
         while (taken := time.process_time() - began) < _TRIAL_SECONDS:
             first = trained % stream.block_size

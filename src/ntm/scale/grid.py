@@ -1,4 +1,4 @@
-"""A TOML file that describes many runs, as jobs: every combination of its lists.
+"""Sweep files: TOML that describes many runs, one per combination of the values in its lists.
 
     tasks = ["copy", "repeat-copy"]
     models = ["ntm-ff", "lstm"]
@@ -13,8 +13,8 @@
     [training.repeat-copy]
     sequences = 50_000
 
-A table is a section of the settings; a table within it, named after a task or a model, applies to
-that one only. Values from lists are part of the folders' names, so that a list can grow later.
+A table is a section of the settings. A nested table, named after a task or a model, applies only to
+that task or model. Values from lists are part of the folder names, so that a list can grow later.
 """
 
 import itertools
@@ -38,10 +38,10 @@ _LISTS = {"tasks": None, "models": [next(iter(MODELS))], "seeds": [1]}
 
 
 def read_grid(file: str | Path, folder: str | Path) -> list[Job]:
-    """The jobs of a TOML file, each in a folder of its own below `folder`.
+    """Read the jobs of a TOML file, each with its own folder inside `folder`.
 
-    An unknown key, an impossible value, an empty list or a run that occurs twice is a ValueError
-    that names it.
+    An unknown key, an invalid value, an empty list or a duplicate run raises a ValueError that
+    names the problem.
     """
     try:
         data = tomllib.loads(Path(file).read_text(encoding="utf-8"))
@@ -56,7 +56,7 @@ def read_grid(file: str | Path, folder: str | Path) -> list[Job]:
 
 
 def jobs_of(data: Mapping[str, Any], folder: str | Path) -> list[Job]:
-    """The jobs that the parsed file means: all first seeds come before any second one."""
+    """Return the jobs of a parsed file, sorted by seed: all jobs of the first seed come first."""
     for key in data:
         if key not in {*_LISTS, *SECTIONS}:
             raise ValueError(unknown("key of a sweep", key, (*_LISTS, *SECTIONS)))
@@ -77,14 +77,14 @@ def jobs_of(data: Mapping[str, Any], folder: str | Path) -> list[Job]:
 
 
 class Setting(NamedTuple):
-    """A value for one setting."""
+    """A setting and its value."""
 
     key: str
-    """section.name"""
+    """Name of the setting: section.name."""
     text: str
-    """The value as it would be typed."""
+    """Value as a user would type it."""
     listed: bool
-    """Whether it is one of a list, and so part of the folder's name."""
+    """Whether the value comes from a list, and so is part of the folder's name."""
 
 
 def _list(data: Mapping[str, Any], name: str) -> list[Any]:
@@ -94,14 +94,14 @@ def _list(data: Mapping[str, Any], name: str) -> list[Any]:
     if not isinstance(values, list):
         raise ValueError(f"{name} is {values!r}; write a list, such as {name} = [{values!r}].")
     if not values:
-        raise ValueError(f"{name} is an empty list; without any there is nothing to run.")
+        raise ValueError(f"{name} is an empty list; give at least one value.")
     return values
 
 
 def _require_few(runs: int) -> None:
     if runs > _MOST_RUNS:
         raise ValueError(
-            f"It means {runs:,} runs, and a sweep has up to {_MOST_RUNS:,}; split it into several."
+            f"It describes {runs:,} runs; a sweep has at most {_MOST_RUNS:,}. Split the sweep."
         )
 
 
@@ -119,7 +119,7 @@ def _check_tables(data: Mapping[str, Any], names: Sequence[Any]) -> None:
 
 
 def _combinations(data: Mapping[str, Any], task: Any, model: Any) -> list[tuple[Setting, ...]]:
-    """All combinations of the settings that hold for a task and a model."""
+    """Return all combinations of the settings for a task and a model."""
     base = settings_for(str(task), str(model))
     values: dict[str, Any] = {}
     for section in SECTIONS:
@@ -142,11 +142,11 @@ def _choices(base: Settings, key: str, value: Any) -> list[Setting]:
         raise ValueError(f"{base.task.name} with {base.model_name}: {error}") from error
     if key == "training.seed":
         raise ValueError("Instead of training.seed, give seeds = [1, 2, 3] at the top of the file.")
-    # For a setting that is itself several numbers, such as model.shifts, [-1, 0, 1] is one value.
+    # A setting may itself be a list of numbers: [-1, 0, 1] is one value of model.shifts.
     several = isinstance(getattr(owner, name), tuple)
     listed = isinstance(value, list) and not (several and not _is_nested(value))
     if value == []:
-        raise ValueError(f"{key} is an empty list; without any value there is nothing to run.")
+        raise ValueError(f"{key} is an empty list; give at least one value.")
     return [Setting(key, as_text(choice), listed) for choice in (value if listed else [value])]
 
 
@@ -157,10 +157,10 @@ def _is_nested(values: Sequence[Any]) -> bool:
 def _runs(
     pair: tuple[str, str], grid: Sequence[tuple[Setting, ...]], seed: Any
 ) -> Iterator[tuple[str, Settings]]:
-    """The folder names and settings of one task and model, for one seed."""
+    """Yield the folder names and settings for one task, model and seed."""
     base = settings_for(*pair)
     for combination in grid:
-        # Set explicitly: floating-point sums depend on the number of threads.
+        # Set the threads explicitly: floating-point sums depend on their number.
         texts = {"training.threads": "1", "training.seed": str(seed)}
         texts |= {setting.key: setting.text for setting in combination}
         axes = [

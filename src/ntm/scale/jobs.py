@@ -1,4 +1,4 @@
-"""A job: the settings and the folder of a run, where it stands and how it ended."""
+"""Jobs: settings, folder, progress and outcome of a run."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,64 +15,64 @@ State = Literal["waiting", "running", "finished", "failed", "interrupted"]
 
 @dataclass(frozen=True)
 class Job:
-    """One run: what to train, and the folder to do it in."""
+    """One run to train: its settings and its folder."""
 
     settings: Settings
     folder: Path
 
     @property
     def name(self) -> str:
-        """The name of its folder."""
+        """Name of the folder."""
         return self.folder.name
 
     @property
     def sequences(self) -> int:
-        """Sequences to train on, in whole batches; an upper bound if it has trials."""
+        """Sequences to train on, in whole batches; an upper bound for a job with trials."""
         return self.settings.training.most_sequences
 
 
 Facts = Mapping[str, Any]
-"""What a worker says of a job that has ended: fields of `Standing`, at least state and reason."""
+"""Report on a job that has ended: fields of `Standing`, at least state and reason."""
 
 RESULTS = ("sequences", "bits", "best_bits", "seconds")
-"""What a run reports at its end; fields of `Standing` and of `ntm.training.Result`."""
+"""Fields of `Standing` that a run reports at its end, also fields of `ntm.training.Result`."""
 RETRIES = 3
-"""How often a job begins again whose worker was killed."""
+"""Number of times that a job is restarted after its worker was killed."""
 INTERRUPTED: Facts = {"state": "interrupted", "reason": "Interrupted."}
 
 
 def failure(reason: str) -> Facts:
-    """The facts of a job that failed."""
+    """Return the facts of a failed job."""
     return {"state": "failed", "reason": reason}
 
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a job stands and, in the end, its outcome."""
+    """Progress of a job and, at the end, its outcome."""
 
     job: Job
     state: State = "waiting"
-    """An interrupted job stopped cleanly; it can be resumed."""
+    """State of the job; an interrupted job can be resumed."""
     sequences: int = 0
-    """Sequences trained on so far, of `job.sequences`."""
+    """Sequences trained on so far, out of `job.sequences`."""
     bits: float | None = None
-    """Mean cost per sequence in the last report; None before there is one."""
+    """Mean cost per sequence in the last report; None before the first report."""
     speed: float = 0.0
-    """Current sequences per second; 0 unless it is running."""
+    """Current sequences per second; 0 unless the job is running."""
     reason: str | None = None
-    """Why it failed, was interrupted or was started again, as a sentence."""
+    """Sentence that says why the job failed, was interrupted or was restarted."""
     best_bits: float | None = None
-    """The lowest validation cost, known once the job has ended."""
+    """Lowest validation cost; None until the job has ended."""
     seconds: float = 0.0
-    """Training time over all processes of the run, known once the job has ended."""
+    """Training time over all processes of the run; 0 until the job has ended."""
 
     @property
     def ended(self) -> bool:
-        """Whether this is its outcome."""
+        """Whether the job has ended."""
         return self.state not in {"waiting", "running"}
 
     def to_json(self) -> dict[str, Any]:
-        """The outcome as plain data."""
+        """Return the outcome as plain data."""
         settings = self.job.settings
         names = {"task": settings.task.name, "model": settings.model_name}
         run = {"folder": str(self.job.folder), **names, "seed": settings.training.seed}
@@ -82,14 +82,14 @@ class Standing:
 
 
 Outcome = Standing
-"""Of a job that has ended: finished, failed or interrupted."""
+"""Standing of a job that has ended: finished, failed or interrupted."""
 
 
 class Board:
-    """Where all jobs stand. Executors write to it, callers read it.
+    """Standings of all jobs. Executors write to the board, callers read it.
 
-    Making one reads the folders of the jobs: a finished run is kept as it is, and a folder that
-    holds another run is an error before anything has begun.
+    The constructor reads the folders of the jobs: a finished run stays unchanged, and a folder that
+    holds another run raises an error before any job starts.
     """
 
     def __init__(self, jobs: Sequence[Job]) -> None:
@@ -100,36 +100,36 @@ class Board:
 
     @property
     def open(self) -> list[int]:
-        """The numbers of the jobs that have not ended."""
+        """Numbers of the jobs that have not ended."""
         return [number for number, now in enumerate(self.standings) if not now.ended]
 
     @property
     def outcomes(self) -> list[Outcome]:
-        """How the jobs ended, in their order; those that never began count as interrupted."""
+        """Outcomes of the jobs, in their order; a job that has not ended counts as interrupted."""
         for number in self.open:
             self.settle(number, INTERRUPTED)
         return self.standings
 
     def job(self, number: int) -> Job:
-        """The job of that number."""
+        """Return the job with this number."""
         return self.standings[number].job
 
     def begin(self, number: int, reason: str | None = None) -> None:
-        """A job has been given to a worker, again if there is a reason."""
+        """Record that a worker has started a job; a reason explains a restart."""
         self._change(number, state="running", reason=reason)
 
     def update(self, number: int, status: Status) -> None:
-        """A running job has progressed."""
+        """Record the progress of a running job."""
         known = {"sequences": status.sequences, "bits": status.bits, "speed": status.speed}
         self._change(number, state="running", **known)
 
     def settle(self, number: int, facts: Facts) -> None:
-        """A job has ended; what the facts do not mention stays as it is."""
+        """Record that a job has ended; fields that are not in `facts` stay unchanged."""
         self._change(number, speed=0.0, **facts)
 
     def _change(self, number: int, **facts: Any) -> None:
         now = self.standings[number]
-        if not now.ended:  # a node that was taken for dead may still report
+        if not now.ended:  # a node that was considered dead may still report
             self.standings[number] = replace(now, **facts)
 
     def _read_folder(self, number: int, job: Job) -> None:

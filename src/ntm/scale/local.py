@@ -1,4 +1,4 @@
-"""Jobs on this machine: worker processes, each on one thread, that may be killed at any time."""
+"""Jobs on this machine: worker processes with one thread each, which may be killed at any time."""
 
 import json
 import os
@@ -18,9 +18,9 @@ from ntm.training.progress import Status
 
 
 class LocalExecutor:
-    """Runs the open jobs of a board in worker processes, and restarts those that were killed.
+    """Executor that runs the open jobs of a board in worker processes, and restarts killed workers.
 
-    workers: how many at a time; None for one per core that this process may use.
+    workers: number of processes; None for the number that fits on the available cores (None).
     """
 
     def __init__(self, board: Board, workers: int | None = None) -> None:
@@ -50,12 +50,12 @@ class LocalExecutor:
             thread.join()
 
     def stop(self) -> None:
-        """Ask all runs to end with a checkpoint; `advance` does it."""
+        """Ask all runs to end with a checkpoint, at the next call of `advance`."""
         self._stopping.set()
         self._turn.set()
 
     def advance(self, seconds: float) -> bool:
-        """Let jobs run until one ends, for at most that long; whether any thread is still busy."""
+        """Wait until a job ends, or at most `seconds`; return False once all jobs have ended."""
         self._turn.wait(seconds)
         self._turn.clear()
         if self._stopping.is_set():
@@ -75,7 +75,7 @@ class LocalExecutor:
         self._turn.set()
 
     def _train(self, worker: "Worker", number: int) -> Facts:
-        """Train a job to its end, in a new process whenever one is killed, up to RETRIES times."""
+        """Train a job to its end; if its process is killed, start another, up to RETRIES times."""
         board, reason = self._board, None
         for _attempt in range(1 + RETRIES):
             board.begin(number, reason)
@@ -91,22 +91,22 @@ class LocalExecutor:
 
 
 def default_workers(board: Board) -> int:
-    """As many as fit on the cores, given the threads of the jobs."""
+    """Return the number of workers that fit on the cores, given the threads per job."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     threads = max((board.job(n).settings.training.threads for n in board.open), default=1)
     return max(1, (cores or 1) // max(1, threads))
 
 
 class WorkerError(Exception):
-    """A worker process ended by itself; the message is what it said last."""
+    """A worker process that ended by itself; the message is its last output."""
 
 
 class WorkerKilledError(WorkerError):
-    """A signal ended a worker process; the message names it."""
+    """A worker process that was killed by a signal; the message names the signal."""
 
 
 class Worker:
-    """A worker process, started when there is work and again after it died."""
+    """A worker process, started on demand and restarted after its death."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
@@ -123,7 +123,7 @@ class Worker:
         self._errors.close()
 
     def train(self, job: Job, report: Callable[[Status], None]) -> Facts:
-        """Train a job until it ends or the process does."""
+        """Train a job until the job or the process ends."""
         process = self._running()
         assert process.stdin is not None
         try:
@@ -137,7 +137,7 @@ class Worker:
         raise self._death(process)
 
     def stop(self) -> None:
-        """Ask the process to save and exit, once; one that is not running will not be started."""
+        """Ask the process to save and exit, once; it will not be started again."""
         with self._lock:
             if not self._stopped and self._process is not None:
                 self._process.terminate()
@@ -152,7 +152,7 @@ class Worker:
             return self._process
 
     def _started(self) -> "subprocess.Popen[str]":
-        # In its own session: Ctrl-C reaches only the sweep, which then asks its workers to stop.
+        # Use a new session: Ctrl-C reaches only the sweep, which then asks its workers to stop.
         return subprocess.Popen(
             [sys.executable, "-m", "ntm.scale.worker"],
             stdin=subprocess.PIPE,

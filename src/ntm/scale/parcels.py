@@ -1,15 +1,15 @@
-"""A run folder as bytes, to be sent from one machine to another."""
+"""Run folders as bytes, to send from one machine to another."""
 
 from pathlib import Path
 
 from ntm.common.files import remove_leftovers, write_atomically
 
 Parcel = dict[str, bytes]
-"""The files of a run folder by their relative path."""
+"""Content of the files of a run folder, by relative path."""
 
 
 def pack(folder: Path) -> Parcel:
-    """All files of a run, without locks and temporary files."""
+    """Read all files of a run, except locks and temporary files."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
@@ -19,10 +19,10 @@ def pack(folder: Path) -> Parcel:
 
 
 def unpack(parcel: Parcel, folder: Path) -> None:
-    """Bring a folder to the state of the parcel; if this is interrupted, it can still be resumed.
+    """Write a parcel to a folder, which can be resumed even if this is interrupted.
 
-    A checkpoint exists once its JSON does: those are written last, and only then are checkpoints
-    removed that the parcel does not have.
+    The JSON file completes a checkpoint, so JSON files are written last. After them, checkpoints
+    that are not in the parcel are removed.
     """
     for name in sorted(parcel, key=_is_record):
         path = folder / name
@@ -36,7 +36,7 @@ def unpack(parcel: Parcel, folder: Path) -> None:
 
 
 def newest_record(folder: Path) -> str | None:
-    """The name of the newest checkpoint's record; None before there is one."""
+    """Return the name of the newest checkpoint's JSON file; None if there is no checkpoint."""
     return max((path.name for path in (folder / "checkpoint").glob("*.json")), default=None)
 
 

@@ -1,10 +1,10 @@
 """Jobs on a Ray cluster: tasks that send their checkpoints back.
 
 A task trains in a scratch folder on its node. After each checkpoint it sends the files to the
-ledger, an actor on the node of the sweep, and the sweep writes them into the run's folder. When a
-worker or a node dies, Ray restarts its tasks elsewhere, and they resume from what they had sent.
-No file system is shared, and the run folders can be resumed with or without Ray, even if the
-cluster is lost.
+ledger, an actor on the node of the sweep, and the sweep writes them to the run's folder. When a
+worker or a node dies, Ray restarts its tasks elsewhere, and the tasks resume from the checkpoints
+in the ledger. No shared file system is needed. The run folders can be resumed with or without Ray,
+even after the cluster is lost.
 """
 
 import logging
@@ -25,20 +25,20 @@ from ntm.scale.parcels import Parcel, newest_record, pack, unpack
 from ntm.scale.worker import request_for, train_request
 from ntm.training.progress import Progress, Status
 
-_REPORTS = 500  # per second from all tasks together: what one Python process can easily answer
+_REPORTS = 500  # per second from all tasks: one Python process can easily answer this many
 
 
 class News(NamedTuple):
-    """What tasks have reported since the last request, by the number of the job."""
+    """Reports of the tasks since the last request, by the number of the job."""
 
     starts: dict[int, int]
-    """How often the task has started."""
+    """Number of times that the task has started."""
     statuses: dict[int, Status]
     parcels: dict[int, Parcel]
 
 
 class Ledger:
-    """The newest parcel of every run, and what is new since the sweep's last request."""
+    """Actor with the newest parcel of every run, and the news since the sweep's last request."""
 
     def __init__(self) -> None:
         self._parcels: dict[int, Parcel] = {}
@@ -47,38 +47,41 @@ class Ledger:
         self._news = News({}, {}, {})
 
     def keep(self, number: int, parcel: Parcel) -> None:
-        """Store what the task resumes from."""
+        """Store the folder that a task resumes from."""
         self._parcels[number] = parcel
 
     def begin(self, number: int) -> Parcel | None:
-        """A task has started, perhaps again; returns what it resumes from."""
+        """Record a start or restart of a task; return the folder that it resumes from, if any."""
         self._starts[number] = self._starts.get(number, 0) + 1
         self._news.starts[number] = self._starts[number]
         return self._parcels.get(number)
 
     def report(self, number: int, status: Status, parcel: Parcel | None) -> None:
-        """A task has progressed, and may have saved."""
+        """Record the progress of a task, and its folder if it has saved a checkpoint."""
         self._news.statuses[number] = status
-        # A node that was taken for dead may still send an older state than its successor has.
+        # A node that was considered dead may still send an older state than its successor.
         if parcel is not None and status.sequences >= self._sequences.get(number, 0):
             self._sequences[number] = status.sequences
             self._parcels[number] = self._news.parcels[number] = parcel
 
     def news(self) -> News:
-        """What is new."""
+        """Return the news since the last call."""
         news, self._news = self._news, News({}, {}, {})
         return news
 
     def forget(self, number: int) -> None:
-        """A run has ended and its folder is complete."""
+        """Drop the parcel of a run that has ended and whose folder is complete."""
         self._parcels.pop(number, None)
 
 
 def train_on_node(
     ledger: Any, number: int, request: dict[str, Any], interval: float
 ) -> tuple[Facts, Parcel]:
-    """The task: train a job in a scratch folder; the facts of its outcome, and the folder.
+    """Train a job in a scratch folder, as a Ray task; return the facts and files of the run.
 
+    ledger: actor that receives progress and checkpoints.
+    number: number of the job.
+    request: result of `request_for`.
     interval: seconds between two reports to the ledger.
     """
     with tempfile.TemporaryDirectory(prefix="ntm-") as scratch, ThreadPoolExecutor(1) as thread:
@@ -94,7 +97,7 @@ def train_on_node(
 def _call(thread: ThreadPoolExecutor, method: Any, *arguments: Any) -> Future[Any]:
     """Call a method of an actor from a thread.
 
-    When the main thread of a task waits for an answer, Ray gives its core to another task.
+    If the main thread of a task waited for the answer, Ray would give its core to another task.
     """
     import ray
 
@@ -102,7 +105,7 @@ def _call(thread: ThreadPoolExecutor, method: Any, *arguments: Any) -> Future[An
 
 
 class _Shipping(Progress):
-    """Reports progress to the ledger, with the folder whenever there is a new checkpoint."""
+    """Progress that reports to the ledger, and sends the folder after every new checkpoint."""
 
     def __init__(
         self,
@@ -115,7 +118,7 @@ class _Shipping(Progress):
         self._sent: Future[Any] | None = None
 
     def update(self, status: Status) -> None:
-        """Report where the run stands, once the previous report has arrived."""
+        """Report the progress of the run, after the previous report has arrived."""
         if self._sent is not None:
             self._sent.result()
         newest = newest_record(self._folder)
@@ -124,9 +127,9 @@ class _Shipping(Progress):
 
 
 class RayExecutor:
-    """Runs the open jobs of a board as tasks of a Ray cluster.
+    """Executor that runs the open jobs of a board as tasks of a Ray cluster.
 
-    address: of a cluster, such as 10.0.0.1:6379, or "auto" for the one this machine belongs to.
+    address: address of a cluster, such as 10.0.0.1:6379, or "auto" for the cluster of this machine.
     """
 
     def __init__(self, board: Board, address: str) -> None:
@@ -151,16 +154,16 @@ class RayExecutor:
             self._ray.shutdown()
 
     def stop(self) -> None:
-        """Ask all runs to end with a checkpoint; `advance` does it."""
+        """Ask all runs to end with a checkpoint, at the next call of `advance`."""
         self._stopping.set()
 
     def advance(self, seconds: float) -> bool:
-        """Let jobs run until one ends, for at most that long; False once all have ended."""
+        """Wait until a job ends, or at most `seconds`; return False once all jobs have ended."""
         if self._stopping.is_set() and not self._cancelled:
             self._cancel()
         ended, _ = self._ray.wait(list(self._numbers), timeout=seconds)
         try:
-            # Before the tasks that have ended: an older parcel must not replace their last one.
+            # Handle news before ended tasks: an older parcel must not replace a final one.
             self._hear(self._ray.get(self._ledger.news.remote()))
         except self._ray.exceptions.RayError as error:
             raise RunError(
@@ -194,7 +197,7 @@ class RayExecutor:
         self._numbers[task.remote(self._ledger, number, request_for(job), interval)] = number
 
     def _cancel(self) -> None:
-        """Withdraw waiting tasks, and interrupt running ones as Ctrl-C would."""
+        """Cancel waiting tasks, and interrupt running tasks as Ctrl-C would."""
         self._cancelled = True
         for reference in self._numbers:
             self._ray.cancel(reference)
@@ -224,7 +227,7 @@ class RayExecutor:
 
 
 def _imported() -> Any:
-    # Output of the nodes would break the table; if one dies, the run's standing says so.
+    # Output of the nodes would break the table; the standing of a run shows that a node died.
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
     try:
         import ray
@@ -236,7 +239,7 @@ def _imported() -> Any:
 
 
 def _connect(ray: Any, address: str) -> bool:
-    """Join the cluster; False if this process belongs to one already."""
+    """Join the cluster; return False if this process already belongs to a cluster."""
     if ray.is_initialized():
         return False
     try:
@@ -251,7 +254,7 @@ def _connect(ray: Any, address: str) -> bool:
 
 
 def _knock(address: str) -> None:
-    """Fail within seconds if nothing listens; Ray itself would try for many minutes."""
+    """Fail within seconds if nothing listens at the address; Ray would try for many minutes."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if colon:
         socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()

@@ -1,4 +1,4 @@
-"""The results of many runs: the median and the range over the seeds of each setting."""
+"""Summary of many runs: median and range over the seeds of each combination of settings."""
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from ntm.scale.jobs import Outcome, State
 
 
 class Spread(NamedTuple):
-    """The middle and the ends of some numbers."""
+    """Median and range of numbers."""
 
     median: float
     lowest: float
@@ -19,7 +19,7 @@ class Spread(NamedTuple):
 
     @classmethod
     def of(cls, values: Iterable[float | None]) -> "Spread | None":
-        """The spread of the numbers that are there; None if there are none."""
+        """Return the spread of the values that are not None; None if there are none."""
         known = [value for value in values if value is not None]
         return cls(statistics.median(known), min(known), max(known)) if known else None
 
@@ -29,36 +29,36 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True)
 class Group:
-    """The runs that differ in their seed alone."""
+    """Runs that differ only in their seed."""
 
     task: str
     model: str
     settings: Mapping[str, Any]
-    """What tells it from other groups of its task and model: section.key and value."""
+    """Settings that differ from other groups with this task and model: section.key and value."""
     outcomes: tuple[Outcome, ...]
 
     @property
     def finished(self) -> list[Outcome]:
-        """The runs that count."""
+        """Runs that finished."""
         return [outcome for outcome in self.outcomes if outcome.state == "finished"]
 
     @property
     def bits(self) -> Spread | None:
-        """The cost per sequence in the last reports of the finished runs."""
+        """Spread of the cost per sequence in the last reports of the finished runs."""
         return Spread.of(outcome.bits for outcome in self.finished)
 
     @property
     def best_bits(self) -> Spread | None:
-        """The lowest validation costs of the finished runs, with the cost at `beyond`, if any."""
+        """Spread of the lowest validation costs of finished runs, with the cost at `beyond`."""
         return Spread.of(outcome.best_bits for outcome in self.finished)
 
     @property
     def beyond(self) -> str:
-        """Sizes such as length=120, whose cost is added to every validation; empty: none is."""
+        """Sizes whose cost is added to every validation, such as length=120; empty for none."""
         return self.outcomes[0].job.settings.training.validate_beyond
 
     def to_json(self) -> dict[str, Any]:
-        """The group as plain data."""
+        """Return the group as plain data."""
         numbers = {"bits": self.bits, "best_bits": self.best_bits}
         return {
             "task": self.task,
@@ -73,17 +73,17 @@ class Group:
 
 @dataclass(frozen=True)
 class Summary:
-    """All groups, and all runs."""
+    """All groups and all runs of a sweep."""
 
     groups: tuple[Group, ...]
     outcomes: tuple[Outcome, ...]
 
     def ended(self, state: State) -> list[Outcome]:
-        """The runs that ended in this way."""
+        """Return the runs that ended in this state."""
         return [outcome for outcome in self.outcomes if outcome.state == state]
 
     def to_json(self) -> dict[str, Any]:
-        """The summary as plain data."""
+        """Return the summary as plain data."""
         return {
             "groups": [group.to_json() for group in self.groups],
             "runs": [outcome.to_json() for outcome in self.outcomes],
@@ -91,7 +91,7 @@ class Summary:
 
 
 def summarise(outcomes: Iterable[Outcome]) -> Summary:
-    """Group outcomes that differ in their seed alone, in the order in which they come up."""
+    """Group outcomes that differ only in their seed, in the order of their first appearance."""
     outcomes = tuple(outcomes)
     groups: dict[Settings, list[Outcome]] = {}
     for outcome in outcomes:
@@ -111,7 +111,7 @@ def _without_seed(settings: Settings) -> Settings:
 
 
 def _differing(groups: Sequence[Settings]) -> dict[Settings, dict[str, Any]]:
-    """For each group, the settings in which it differs from others of its task and model."""
+    """Return, for each group, the settings that differ between groups of its task and model."""
     flat = {settings: settings.flat() for settings in groups}
     shown = {}
     for settings, values in flat.items():

@@ -1,4 +1,4 @@
-"""What a person sees while many runs are trained: a live table on a terminal, lines elsewhere."""
+"""Display of many runs: a live table on a terminal, lines elsewhere."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -23,9 +23,9 @@ _HEADER = (
 
 
 class RunsView(AbstractContextManager["RunsView"]):
-    """Where all jobs stand: a table on a terminal; in a log, a line whenever a run begins or ends.
+    """View of all jobs: a table on a terminal; in a log, a line whenever a run starts or ends.
 
-    The table never grows beyond the screen: running and failed jobs come first.
+    The table never grows beyond the screen; running and failed jobs come first.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -37,7 +37,7 @@ class RunsView(AbstractContextManager["RunsView"]):
         self._display.close()
 
     def show(self, standings: Sequence[Standing]) -> None:
-        """Redraw the table, or print what has changed."""
+        """Redraw the table, or print the changes."""
         self._forecast.observe(standings)
         line = counts(standings, self._forecast.seconds_left(standings))
         if not self._display.is_terminal:
@@ -60,7 +60,7 @@ class RunsView(AbstractContextManager["RunsView"]):
 
 
 def table_of_runs(standings: Sequence[Standing]) -> Any:
-    """A table for a terminal: where each run stands."""
+    """Return a table of the runs for a terminal."""
     from rich.progress_bar import ProgressBar
     from rich.table import Table as RichTable
     from rich.text import Text
@@ -95,7 +95,7 @@ def _bits(standing: Standing) -> str:
 
 
 def counts(standings: Sequence[Standing], seconds_left: float) -> str:
-    """One line for all: 3 of 8 runs finished, 2 running, 3 waiting; 40 s left."""
+    """Return one line for all jobs: 3 of 8 runs finished, 2 running, 3 waiting; 40 s left."""
     states = Counter(standing.state for standing in standings)
     finished = f"{states['finished']} of {len(standings)} runs finished"
     others = [f"{states[state]} {state}" for state in _ORDER[:-1] if states[state]]
@@ -104,8 +104,8 @@ def counts(standings: Sequence[Standing], seconds_left: float) -> str:
 
 
 def print_summary(summary: Summary, stream: TextIO) -> None:
-    """The median and range of every group, and what did not finish."""
-    # A validation that adds the cost at a larger size cannot be compared with one that does not.
+    """Print the median and range of every group, and the runs that did not finish."""
+    # Validation costs with and without the cost at a larger size cannot be compared.
     mixed = any(group.beyond for group in summary.groups)
     rows = [(*_cells(g), *([g.beyond or "-"] if mixed else [])) for g in summary.groups]
     Table("", _HEADER[: None if mixed else -1], rows, texts=4).print(stream)

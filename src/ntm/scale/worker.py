@@ -1,8 +1,8 @@
-"""A process that trains one job after another; `local` starts it as `python -m ntm.scale.worker`.
+"""A process that trains one job after another, started as `python -m ntm.scale.worker`.
 
-Jobs arrive as lines of JSON on standard input; statuses and outcomes leave as lines of JSON on
-standard output. When the input ends, a run in progress writes a checkpoint and the process exits:
-workers do not outlive a sweep that was killed.
+Jobs arrive as lines of JSON on standard input; statuses and outcomes are written as lines of JSON
+to standard output. When the input ends, a run in progress writes a checkpoint and the process
+exits: workers do not outlive a killed sweep.
 """
 
 import json
@@ -30,7 +30,7 @@ _PATIENCE = 20.0  # seconds for a stopped process to release its folder
 
 
 def request_for(job: Job) -> dict[str, Any]:
-    """A job as plain data, for a worker on any machine."""
+    """Return a job as plain data, for a worker on any machine."""
     return {"settings": job.settings.to_json(), "folder": str(job.folder.resolve())}
 
 
@@ -56,7 +56,7 @@ def train_request(request: Mapping[str, Any], progress: Progress) -> Facts:
 
 
 def _await_release(folder: Path) -> None:
-    """Wait for the worker of a sweep that was just killed to save and release the folder."""
+    """Wait until the worker of a killed sweep has saved and released the folder."""
     if not Run.exists(folder):
         return
     run, deadline = Run(folder), time.monotonic() + _PATIENCE
@@ -71,7 +71,7 @@ def _await_release(folder: Path) -> None:
 
 
 def _where(error: Exception) -> str:
-    """An unexpected error in one line, with file and line number."""
+    """Return an unexpected error as one line, with file and line number."""
     *_, last = traceback.extract_tb(error.__traceback__)
     said = first_line(error)
     return f"{type(error).__name__}: {said} ({Path(last.filename).name}, line {last.lineno})"
@@ -86,19 +86,19 @@ class _Telling(Progress):
         self._stream = stream
 
     def update(self, status: Status) -> None:
-        """Write where the run stands."""
+        """Write the progress of the run."""
         tell(self._stream, {"status": status._asdict()})
 
 
 def tell(stream: IO[str], message: dict[str, Any]) -> None:
-    """Write one line of JSON, now."""
+    """Write one line of JSON, without buffering."""
     stream.write(json.dumps(message) + "\n")
     stream.flush()
 
 
 def main() -> None:
-    """Train what comes on standard input until it ends."""
-    # Whatever prints goes to standard error; only this module writes to the real output.
+    """Train the jobs from standard input until the input ends."""
+    # Redirect all prints to standard error; only this module writes to the real output.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     requests: queue.SimpleQueue[str] = queue.SimpleQueue()

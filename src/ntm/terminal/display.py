@@ -1,4 +1,4 @@
-"""Progress of a command: a live picture on a terminal, or a line now and then in a log."""
+"""Progress of a command: a live picture on a terminal, occasional lines in a log."""
 
 import time
 from collections.abc import Callable
@@ -7,10 +7,12 @@ from typing import Any, TextIO
 
 
 class ProgressDisplay(AbstractContextManager["ProgressDisplay"]):
-    """Shows progress of any kind.
+    """Display for progress of any kind.
 
-    every: seconds between two lines of a log. delay: seconds before the first. keep: leave the last
-    picture on the terminal.
+    stream: where to print.
+    every: least number of seconds between two lines of a log (0).
+    delay: seconds before the first line of a log (0).
+    keep: leave the last picture on the terminal (True).
     """
 
     def __init__(
@@ -21,23 +23,23 @@ class ProgressDisplay(AbstractContextManager["ProgressDisplay"]):
 
     @property
     def is_terminal(self) -> bool:
-        """Whether pictures are shown, and not lines."""
+        """Whether the display draws pictures instead of lines."""
         return self._live is not None
 
     @property
     def height(self) -> int:
-        """Lines of the terminal; 0 for a log."""
+        """Number of lines of the terminal; 0 for a log."""
         return self._live.console.height if self._live else 0
 
     def note(self, text: str) -> None:
-        """Print a line that stays."""
+        """Print a permanent line."""
         if self._live:
             self._live.console.print(text, soft_wrap=True)
         else:
             print(text, file=self._stream, flush=True)
 
     def show(self, line: Callable[[], str], picture: Callable[[], Any], now: bool = False) -> None:
-        """Draw the picture on a terminal; in a log, print the line if one is due, or now."""
+        """Draw the picture on a terminal; in a log, print the line if it is due or `now` is set."""
         if self._live:
             self._live.update(picture(), refresh=True)
         elif now or time.monotonic() >= self._due:

@@ -1,6 +1,6 @@
-"""A table of text: as aligned columns, on a terminal, and as Markdown.
+"""Tables of text: aligned columns, terminal output and Markdown.
 
-In a cell of a document, `code` stands between backticks.
+Cells of a document put `code` between backticks.
 """
 
 from collections.abc import Sequence
@@ -10,18 +10,18 @@ from typing import Any, TextIO
 
 @dataclass(frozen=True)
 class Table:
-    """Cells of text, with a line above that says what they are and a note below."""
+    """Cells of text, with a title above and a note below."""
 
     title: str
     header: tuple[str, ...]
-    """May be empty for a table that is only printed."""
+    """Headings of the columns; may be empty, except for Markdown."""
     rows: Sequence[tuple[str, ...]]
     texts: int = 1
-    """This many columns at the left hold words; numbers follow, aligned at the right."""
+    """Number of left columns that hold words; the other columns are right-aligned numbers."""
     note: str = ""
 
     def as_text(self) -> str:
-        """Aligned columns, without any markup."""
+        """Return aligned columns without markup."""
         rows = [self.header, *self.rows] if self.header else list(self.rows)
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         columns = range(len(widths))
@@ -29,7 +29,7 @@ class Table:
         return "\n".join(part for part in (self.title, *lines, self.note) if part)
 
     def print(self, stream: TextIO) -> None:
-        """For a person: fitted to a terminal; elsewhere as text, whose lines are never cut."""
+        """Print the table, fitted to the width of a terminal; elsewhere as text with full lines."""
         if not stream.isatty():
             print(self.as_text(), file=stream)
             return
@@ -38,7 +38,7 @@ class Table:
         Console(file=stream, highlight=False, markup=False).print(self._as_rich())
 
     def _as_rich(self) -> Any:
-        """Headings break after a comma."""
+        """Return the table for rich, with headings that break after a comma."""
         from rich.box import SIMPLE
         from rich.table import Table as RichTable
 
@@ -52,7 +52,7 @@ class Table:
         return table
 
     def as_markdown(self) -> str:
-        """For a document on GitHub."""
+        """Return the table as Markdown for GitHub."""
         marks = ("---" if self.is_text(number) else "---:" for number in range(len(self.header)))
         lines = [self.header, tuple(marks), *self.rows]
         table = "\n".join(f"| {' | '.join(map(_escaped, line))} |" for line in lines)
@@ -63,12 +63,12 @@ class Table:
         return cell.ljust(width) if self.is_text(number) else cell.rjust(width)
 
     def is_text(self, number: int) -> bool:
-        """Whether a column is aligned as text."""
+        """Return whether a column is aligned as text."""
         return number < self.texts or self.header[number : number + 1] == (COMMAND,)
 
 
 COMMAND = "command"
-"""The heading of a column of commands, which is aligned as text."""
+"""Heading of a column of commands, which is aligned as text."""
 
 
 def _escaped(cell: str) -> str:

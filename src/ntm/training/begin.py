@@ -1,13 +1,13 @@
-"""`train`: set up a run from its settings, and train it.
+"""`train`: set up a run from its settings and train.
 
     settings = paper_settings("copy", "ntm-ff")
     result = train(settings, run="runs/copy", progress=make_progress())
     logits, _ = result.model(x)
 
-SIGINT and SIGTERM end a run with a checkpoint, and then act as they would without it: Ctrl-C raises
-KeyboardInterrupt. A loss or gradient that is not finite ends it with a RunError and keeps the last
-checkpoint. Processes that torchrun started all call this and train together; one of them writes the
-folder, shows progress and has observers.
+SIGINT and SIGTERM end a run with a checkpoint and then act as usual: Ctrl-C raises
+KeyboardInterrupt. A loss or gradient that is not finite ends the run with a RunError and keeps the
+last checkpoint. Under torchrun, all processes call `train` and train together; one of them writes
+the folder, shows progress and calls observers.
 """
 
 import signal
@@ -48,15 +48,16 @@ def train(
     progress: Progress | None = None,
     observers: Iterable[Observer] = (),
 ) -> Result:
-    """Train a model from start to end, or from where an earlier call stopped.
+    """Train a model from the start, or continue where an earlier call stopped.
 
-    A signal acts when the run is saved: Ctrl-C raises KeyboardInterrupt, whose attribute `result`
-    is what would have been returned.
+    A signal takes effect after the run is saved: Ctrl-C raises KeyboardInterrupt, and the attribute
+    `result` of the exception is the Result so far.
 
-    run: a folder for config, metrics, weights and checkpoints; None keeps nothing on disk.
-    resume: continue from the folder's checkpoint, if there is one; else the folder must be new.
-    progress: where to show progress; nothing is shown by default.
-    observers: further observers of the run; see `ntm.training.Observer`.
+    run: folder for config, metrics, weights and checkpoints; None writes nothing to disk (None).
+    resume: continue from the checkpoint in the folder, if there is one (False: the folder must
+        not hold a run).
+    progress: display for the progress; None shows nothing (None).
+    observers: additional observers of the run; see `ntm.training.Observer` (none).
     """
     result = train_until_signal(
         settings, run, resume=resume, progress=progress, observers=observers
@@ -67,7 +68,7 @@ def train(
 
 
 def _act_on(number: int, result: Result) -> None:
-    """Hand a signal that ended a run to whoever received signals before the run."""
+    """Pass the signal that ended a run to the handler that was installed before the run."""
     try:
         signal.raise_signal(number)
     except KeyboardInterrupt as stop:
@@ -83,19 +84,19 @@ def train_until_signal(
     progress: Progress | None = None,
     observers: Iterable[Observer] = (),
 ) -> Result:
-    """Train as `train` does; a signal ends the run, is noted in the result, and does no more."""
+    """Train like `train`, but only record a signal in the result instead of raising it again."""
     progress = progress or Progress()
     with ExitStack() as stack:
         stack.callback(progress.close)
         ranks = stack.enter_context(joined(settings.training.device))
         settings = agreed(settings, ranks)
-        # Before the folder: if the model cannot be built, no folder is left behind.
+        # Build the model before the folder: if this fails, no folder is left behind.
         model = build_model(part_of(settings, ranks))
         weights = _given_weights(settings, run) if ranks.leads else None
         folder = place = None
         if run is not None and ranks.leads:
             place = Place(run)
-            # Before it is opened: of two processes that start in one folder, one may write there.
+            # Lock the folder before opening it: only one process may write there.
             stack.enter_context(locked(run))
             stack.enter_context(place)
             folder = open_run(run, settings, resume)
@@ -113,13 +114,13 @@ def train_until_signal(
             place.has_started = lambda: trainer.has_trained
         stack.enter_context(calling_on_signals(trainer.clock.interrupt, patient=ranks.size > 1))
         result = trainer.run()
-        ranks.meet()  # torchrun kills a rank that is still writing when another has exited
+        ranks.meet()  # torchrun kills ranks that still write after another has exited
         return result
 
 
 @contextmanager
 def _threads(count: int) -> Iterator[None]:
-    """Let torch use this many threads (0: torch's own choice), and restore the number after it."""
+    """Set torch's number of threads in this context (0: torch's own choice)."""
     before = torch.get_num_threads()
     if count:
         torch.set_num_threads(count)
@@ -131,7 +132,7 @@ def _threads(count: int) -> Iterator[None]:
 
 
 def _given_weights(settings: Settings, run: str | Path | None) -> Mapping[str, Tensor] | None:
-    """The weights that the run starts from; None for fresh ones, and once it has begun."""
+    """Load the weights that a new run starts from; None for random weights or a resumed run."""
     begun = run is not None and checkpoints.exist(Path(run) / "checkpoint")
     return None if begun or settings.training.start_from is None else start_weights(settings)
 
@@ -144,20 +145,20 @@ def _begin(
     ranks: Ranks,
     weights: Mapping[str, Tensor] | None,
 ) -> State:
-    """The state in which the run starts, with these weights if there are any, or resumes."""
+    """Return the state of a new run, with the given weights if any, or of a resumed run."""
     state = State(settings, model)
     for problem in state.restore(folder) if folder is not None else ():
         progress.note(f"{problem} Resuming from the checkpoint before it.")
     if weights is not None:
         state.begin(weights)
-        if folder is not None:  # from here on the run needs the other network no more
+        if folder is not None:  # from now on the run no longer needs the other network
             checkpoints.save(folder.checkpoints, state.tensors(), state.values())
     state.copy_from_leader(ranks)
     return state
 
 
 def _take_length(folder: Run, settings: Settings, trained: int) -> None:
-    """Make a run as long as it is now asked to be; it cannot become shorter than it is."""
+    """Store the new settings; refuse a length below the sequences already trained on."""
     asked = settings.training.sequences
     if asked < trained and asked != folder.settings.training.sequences:
         raise FolderError(
@@ -170,7 +171,7 @@ def _take_length(folder: Run, settings: Settings, trained: int) -> None:
 def _observers(
     settings: Settings, state: State, folder: Run | None, progress: Progress
 ) -> list[Observer]:
-    """The observers of every run, in the order in which they are called."""
+    """Return the standard observers of a run, in the order of their calls."""
     chosen = settings.training
     device = next(state.model.parameters()).device
     validation = Validation(settings, device)

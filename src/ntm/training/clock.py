@@ -1,4 +1,4 @@
-"""When the loop has to interrupt its work, and for which observers."""
+"""The clock of the training loop: intervals of observers, time limit and signals."""
 
 import math
 import time
@@ -13,10 +13,12 @@ if TYPE_CHECKING:
 
 
 class Clock:
-    """The clock of a run: its observers' intervals, its time limit, and signals that end it.
+    """Clock that decides when the loop pauses for observers, the time limit or a signal.
 
-    seconds_before: spent by earlier processes of the run.
-    limit: seconds after which the run is to stop; None for no limit.
+    observers: observers of the run.
+    ranks: processes of the run.
+    seconds_before: training time in earlier processes of the run.
+    limit: seconds after which the run stops; None for no limit.
     """
 
     def __init__(
@@ -34,7 +36,7 @@ class Clock:
         self._next = min(self._deadline, *self._dues)
         self._received: int | None = None
         self.signal: int | None = None
-        """The signal that ends the run, once all ranks know of it."""
+        """Signal that ends the run, once all ranks know about it."""
         self.late = False
         """Whether the time limit has passed."""
 
@@ -44,20 +46,20 @@ class Clock:
         return time.perf_counter() - self._started
 
     def interrupt(self, number: int) -> None:
-        """Stop, all ranks together, after the current step."""
+        """Stop all ranks together after the current step."""
         self._received = self._received or number
 
     @property
     def last_signal(self) -> int | None:
-        """The signal that ended the run, or came while it was saved, which ends one rank alone."""
+        """Signal that ended the run or, with a single rank, arrived while the run was saved."""
         return self.signal or (self._received if self._ranks.size == 1 else None)
 
     def is_due(self) -> bool:
-        """Whether this process has a reason to interrupt the loop."""
+        """Return whether this process has a reason to pause the loop."""
         return time.perf_counter() >= self._next or self._received is not None
 
     def attend(self, run: "Trainer") -> None:
-        """Call the observers that are due. Ranks save and end together."""
+        """Call the observers that are due. All ranks save and stop together."""
         now = time.perf_counter()
         due = [now >= due for due in self._dues]
         together = [number for number, o in enumerate(self._observers) if o.together]

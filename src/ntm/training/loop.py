@@ -1,7 +1,7 @@
-"""The training loop: any task, model and engine; stops and resumes without changing a bit.
+"""The training loop for any task, model and engine; it stops and resumes bit for bit.
 
-`Step` makes one update, `Stream` has the data, `State` is what a checkpoint holds. Observers do the
-rest: the schedule, validation, logs, checkpoints, pictures and the display.
+`Step` makes one update, `Stream` provides the data, and `State` is the content of a checkpoint.
+Observers do the rest: schedule, validation, logs, checkpoints, pictures and display.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ Ending = Literal["finished", "solved", "out of time", "interrupted"]
 
 @dataclass(frozen=True)
 class Result:
-    """The outcome of a run."""
+    """Result of a run."""
 
     model: Model
     ending: Ending
@@ -33,15 +33,15 @@ class Result:
     bits: float | None
     """Mean cost per sequence in the last report."""
     best_bits: float | None
-    """The lowest validation cost."""
+    """Lowest validation cost."""
     signal: int | None = None
-    """The signal that interrupted the run."""
+    """Signal that interrupted the run."""
     resumed_at: int = 0
-    """Sequences that the run had already when it was resumed."""
+    """Sequences trained on before the run was resumed."""
 
 
 class Trainer:
-    """A run in progress. `train` is the usual way to have one."""
+    """A run in progress, usually made by `train`."""
 
     def __init__(
         self,
@@ -62,31 +62,31 @@ class Trainer:
         )
         self._block: tuple[int, Batch] | None = None
         self.has_trained = False
-        """Whether this process has made an update, or tried to and diverged."""
+        """Whether this process has made an update, or diverged in one."""
 
     @property
     def model(self) -> Model:
-        """The network that is trained, with the memory that it trains with."""
+        """The network in training, which may have fewer memory locations than the saved one."""
         return self.state.model
 
     @property
     def sequences(self) -> int:
-        """Sequences so far, over all starts."""
+        """Sequences trained on so far, over all starts."""
         return self.state.starts.others + self.state.counters.sequences
 
     @property
     def goal(self) -> int:
-        """Sequences that the present start is trained on: a trial, or all."""
+        """Sequences to train the current start on: a trial, or the whole run."""
         starts = self.state.starts
         return starts.length if starts.deciding else self.settings.training.sequences
 
     @property
     def planned(self) -> int:
-        """Sequences at the end of the run, if every start that may be tried is."""
+        """Sequences at the end of the run if every start is tried."""
         return self.state.starts.planned_others + self.settings.training.sequences
 
     def run(self) -> Result:
-        """Train until the run ends, for whatever reason."""
+        """Train until the run ends."""
         self.tell("started")
         resumed_at = self.sequences
         while (ending := self.ending()) is None:
@@ -106,12 +106,12 @@ class Trainer:
         return Result(network, *reached, stop, resumed_at)
 
     def tell(self, event: str, *facts: Any) -> None:
-        """Call the observers' method of this name."""
+        """Call the method `event` of every observer."""
         for observer in self.observers:
             getattr(observer, event)(self, *facts)
 
     def diverged(self, reason: str, beyond: int = 0) -> RunError:
-        """The error for a run that cannot continue after so many more sequences."""
+        """Return the error for a run that diverged `beyond` sequences after its current count."""
         kept = f" {self.folder.path} keeps its last checkpoint." if self.folder else ""
         return RunError(
             f"Training stopped at sequence {self.sequences + beyond:,}: {reason}{kept} "
@@ -119,7 +119,7 @@ class Trainer:
         )
 
     def _make_step(self) -> tuple[Step, Callable[[], bool]]:
-        """One update, and whether something is due after it."""
+        """Return a function for one update, and a function that tells whether something is due."""
         step = self.settings.family.step(self.model, self.state.optimiser)
         if self.ranks.size == 1:
             return step, self.clock.is_due
@@ -127,7 +127,7 @@ class Trainer:
         return shared, shared.called
 
     def ending(self) -> Ending | None:
-        """Why the run is over; None while it is not."""
+        """Return why the run has ended; None if it has not."""
         chosen, counters = self.settings.training, self.state.counters
         if not self.state.starts.deciding:
             if counters.sequences >= chosen.sequences:
@@ -194,6 +194,6 @@ class Trainer:
 
     def _end_trial(self) -> None:
         verdict = end_trial(self)
-        self._block = None  # the next block follows another schedule
+        self._block = None  # the schedule of the next block differs
         if verdict is not None:
             self.tell("decided", verdict)

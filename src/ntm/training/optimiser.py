@@ -7,8 +7,8 @@ For every component g of the gradient, clipped to [-clip, clip]:
     d = momentum d - learning_rate g / sqrt(n - m^2 + epsilon)
     p = p + d
 
-It differs from torch.optim.RMSprop(centered=True) in two ways: epsilon is inside the root, and the
-momentum gathers steps that are already scaled by the learning rate.
+It differs from torch.optim.RMSprop(centered=True) in two ways: epsilon is inside the square root,
+and the momentum sums steps that are already scaled by the learning rate.
 """
 
 import inspect
@@ -33,11 +33,12 @@ class GravesRMSprop(torch.optim.Optimizer):
 
         optimiser = GravesRMSprop(net.parameters(), lr=1e-4)
 
-    lr: the learning rate.
-    decay: how slowly the running means of the gradient and of its square forget.
-    momentum: how much of the last step goes into the next.
-    epsilon: added to the variance, inside the root.
-    clip: every component of the gradient is clipped to [-clip, clip] first; None clips nothing.
+    params: parameters or parameter groups, as for every torch optimiser.
+    lr: learning rate (1e-4).
+    decay: decay of the running means of the gradient and its square (0.95).
+    momentum: share of the previous step that is added to the next (0.9).
+    epsilon: constant added to the variance, inside the square root (1e-4).
+    clip: every component of the gradient is clipped to [-clip, clip]; None for no clipping (10).
 
     The state of a parameter p is three tensors like p: `mean_square` (n), `mean` (m), `delta` (d).
     """
@@ -59,11 +60,11 @@ class GravesRMSprop(torch.optim.Optimizer):
         settings = {"decay": decay, "momentum": momentum, "epsilon": epsilon, "clip": clip}
         super().__init__(params, {"lr": lr, **settings})
 
-    # torch wraps this to import its compiler when it is first called: a second and a half.
+    # torch's wrapper imports its compiler on the first call, which takes a second and a half.
     add_param_group = inspect.unwrap(torch.optim.Optimizer.add_param_group)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters, or set them to zero."""
+        """Set the gradients of all parameters to None, or to zero."""
         for group in self.param_groups:
             for parameter in group["params"]:
                 if set_to_none:
@@ -76,17 +77,17 @@ class GravesRMSprop(torch.optim.Optimizer):
     @overload
     def step(self, closure: Callable[[], float]) -> float: ...
     def step(self, closure: Callable[[], float] | None = None) -> float | None:
-        """Update every parameter that has a gradient; the gradients stay as they are.
+        """Update every parameter that has a gradient; the gradients stay unchanged.
 
-        closure: recomputes the loss and the gradients, as for every torch optimiser; optional.
+        closure: function that recomputes the loss and the gradients (None).
         """
         return self._watched_step(closure) if self._is_watched() else self._step(closure)
 
-    # torch would wrap this for hooks and its profiler, which takes longer than the update itself.
+    # Avoid torch's wrapper for hooks and the profiler: it takes longer than the update itself.
     step.hooked = True  # type: ignore[attr-defined]
 
     def _is_watched(self) -> bool:
-        """Whether someone has to see a step: a hook, or the profiler."""
+        """Return whether a hook or the profiler observes the steps."""
         own = self._optimizer_step_pre_hooks or self._optimizer_step_post_hooks
         return bool(own) or torch_names.optimiser_is_watched()
 
@@ -105,26 +106,25 @@ class GravesRMSprop(torch.optim.Optimizer):
     _watched_step = torch.optim.Optimizer.profile_hook_step(_step)
 
     def fused_step(self) -> bool:
-        """`step` by the native engine alone; False, and nothing is changed, where it cannot.
+        """Make a step with the native engine; return False, and change nothing, if it cannot.
 
-        It cannot where a gradient is not finite, or tensors are not on the CPU, of one dtype and in
-        one group.
+        The native engine needs finite gradients, and tensors of one dtype and one group on the CPU.
         """
         first, *others = self.param_groups
         parameters = [p for p in first["params"] if p.grad is not None]
         return not others and bool(parameters) and self._update_fused(parameters, first)
 
     def ensure_state(self) -> None:
-        """Give every parameter its zero state now; without this, its first gradient does."""
+        """Create the zero state of every parameter now instead of at the first gradient."""
         for group in self.param_groups:
             for parameter in group["params"]:
                 self._state_of(parameter)
 
     def fused_update(self) -> Callable[[], bool]:
-        """A call that does what `step` does, by the native engine, on CPU tensors of one dtype.
+        """Return a function that is `step` with the native engine, for CPU tensors of one dtype.
 
-        Parameters, gradients and state must stay where they are from now on. Where a gradient is
-        not finite, the call changes nothing and returns False.
+        Parameters, gradients and state must keep their place in memory from now on. If a gradient
+        is not finite, the function changes nothing and returns False.
         """
         if len(self.param_groups) != 1:
             raise ValueError(
@@ -141,17 +141,17 @@ class GravesRMSprop(torch.optim.Optimizer):
         return fused
 
     def _rows(self, parameters: Iterable[Tensor]) -> list[Row]:
-        """What the native engine updates: parameter, gradient and state of each."""
+        """Return parameter, gradient and state tensors of each parameter for the native engine."""
         state = self.state
         try:
             return [[p, p.grad, *_parts_of(state[p])] for p in parameters]  # type: ignore[list-item]
-        except KeyError:  # a parameter's first gradient
+        except KeyError:  # the first gradient of a parameter
             return [[p, p.grad, *_parts_of(self._state_of(p))] for p in parameters]  # type: ignore[list-item]
 
     def _update_fused(self, parameters: list[Tensor], group: dict[str, Any]) -> bool:
-        """The native engine's update; False, and nothing is changed, where it is not for that."""
+        """Update with the native engine; return False, and change nothing, if it cannot."""
         done = update_once(self._rows(parameters), *_constants(group))
-        if done:  # autograd does not see the kernels write
+        if done:  # autograd does not notice the writes of the kernels
             increment_version(parameters)
         return done
 
@@ -174,7 +174,7 @@ class GravesRMSprop(torch.optim.Optimizer):
         roots = torch._foreach_mul(means, means)
         torch._foreach_neg_(roots)
         torch._foreach_add_(roots, mean_squares)
-        # A variance is never negative, but the rounding of two large, nearly equal numbers can be.
+        # A variance is never negative, but rounding of two nearly equal numbers can make it so.
         torch._foreach_clamp_min_(roots, 0.0)
         torch._foreach_add_(roots, group["epsilon"])
         torch._foreach_sqrt_(roots)

@@ -1,14 +1,13 @@
-"""One run in several processes: each trains on its share of every batch, all make the same update.
+"""One run in several processes, which share every batch and make the same updates.
 
     torchrun --nproc-per-node 2 -m ntm train copy --batch-size 16
 
-A process of the run is called a rank, as in torch.distributed. All ranks hold the same weights, to
-the bit. An update takes one all-reduce of one buffer: the gradients of all parameters, the cost,
-and whether a rank asks all of them to interrupt the loop. A value that is not finite on one rank is
+A process of the run is called a rank, as in torch.distributed. The weights of all ranks are equal
+bit for bit. An update takes one all-reduce of one buffer: the gradients of all parameters, the
+cost, and a flag of any rank that wants to pause the loop. A value that is not finite on one rank is
 not finite in the sum, so all ranks stop at the same step.
 
-Only rank 0 reads and writes the run folder. The number of ranks changes nothing but the order of
-the sums.
+Only rank 0 reads and writes the run folder. The number of ranks changes only the order of the sums.
 """
 
 import itertools
@@ -32,9 +31,9 @@ _meetings = itertools.count()
 
 
 class Ranks:
-    """The processes of one run: this one is number `rank` of `size`.
+    """The processes of one run; this process is number `rank` of `size`.
 
-    Every rank calls the same methods in the same order; each call waits for all.
+    Every rank must call the same methods in the same order; each call waits for all ranks.
     """
 
     def __init__(self, rank: int = 0, size: int = 1) -> None:
@@ -51,7 +50,7 @@ class Ranks:
             distributed.all_reduce(buffer)
 
     def largest(self, *values: float) -> list[float]:
-        """The largest of each value over all ranks."""
+        """Return the maximum of each value over all ranks."""
         if self.size == 1:
             return list(values)
         shared = torch.tensor(values, dtype=torch.float64)
@@ -60,7 +59,7 @@ class Ranks:
         return shared.tolist()
 
     def from_leader(self, value: Any) -> Any:
-        """The leader's value, which must be plain JSON, on every rank."""
+        """Return the leader's value on every rank; the value must be plain JSON."""
         if self.size == 1:
             return value
         text = json.dumps(value).encode()
@@ -72,7 +71,7 @@ class Ranks:
         return json.loads(content)
 
     def copy_from_leader(self, tensors: Iterable[Tensor]) -> None:
-        """Replace the content of the tensors by the leader's."""
+        """Copy the content of the leader's tensors into these tensors."""
         if self.size == 1:
             return
         with self._together():
@@ -80,7 +79,7 @@ class Ranks:
                 distributed.broadcast(tensor, 0)
 
     def tensors_from_leader(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """The leader's tensors, by name, on every rank; they are float32 on the CPU."""
+        """Return the leader's tensors by name on every rank; they must be float32 on the CPU."""
         sizes = self.from_leader({name: list(tensor.shape) for name, tensor in tensors.items()})
         here = {name: tensors.get(name, torch.empty(size)) for name, size in sizes.items()}
         self.copy_from_leader(here.values())
@@ -102,14 +101,14 @@ class Ranks:
 
 
 def number_of_ranks() -> int:
-    """How many processes train together: those that torchrun started, else one."""
+    """Return the number of processes that torchrun started; 1 without torchrun."""
     if distributed.is_available() and distributed.is_initialized():
         return distributed.get_world_size()
     return int(os.environ["WORLD_SIZE"]) if _launched() else 1
 
 
 def leads() -> bool:
-    """Whether this process is the one that prints for the user."""
+    """Return whether this process prints for the user."""
     if distributed.is_available() and distributed.is_initialized():
         return distributed.get_rank() == 0
     return not _launched() or os.environ["RANK"] == "0"
@@ -127,9 +126,11 @@ def check_shares(batch_size: int) -> None:
 
 @contextmanager
 def joined(device: str) -> Iterator[Ranks]:
-    """Within this, the processes that torchrun started are connected; without torchrun, one rank.
+    """Connect the processes that torchrun started; without torchrun there is one rank.
 
-    device: what the run trains on. A process group that the caller has made is used as it is.
+    An existing process group of the caller is used as it is.
+
+    device: device of the run.
     """
     if number_of_ranks() == 1:
         yield Ranks()
@@ -144,7 +145,7 @@ def joined(device: str) -> Iterator[Ranks]:
 
 
 def agreed(settings: Settings, ranks: Ranks) -> Settings:
-    """The leader's settings: the other ranks need not have the run's folder."""
+    """Return the leader's settings: only the leader needs the run's folder."""
     if ranks.size == 1:
         return settings
     settings = Settings.from_json(ranks.from_leader(settings.to_json()))
@@ -153,7 +154,7 @@ def agreed(settings: Settings, ranks: Ranks) -> Settings:
 
 
 def part_of(settings: Settings, ranks: Ranks) -> Settings:
-    """The settings of what one rank trains: its share of every batch, on `cuda` its own GPU."""
+    """Return the settings for this rank: its share of every batch and, on `cuda`, its own GPU."""
     training = settings.training
     device = training.device if ranks.size == 1 else _device_here(training.device)
     training = replace(training, device=device, batch_size=training.batch_size // ranks.size)
@@ -184,8 +185,8 @@ def _meet(device: str) -> Ranks:
         if device == "cuda":
             torch.cuda.set_device(here)
         store, rank, size = next(rendezvous("env://"))
-        # The store outlives a run and a restart; ranks that meet again must not find the addresses
-        # of earlier ones.
+        # The store outlives runs and restarts, so each needs its own prefix: ranks must not find
+        # the addresses of earlier ranks.
         restart = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
         store = PrefixStore(f"ntm {restart} {next(_meetings)}", store)
         backend = _BACKENDS[device]
@@ -196,14 +197,16 @@ def _meet(device: str) -> Ranks:
 
 
 def _reason(error: Exception) -> str:
-    """The first sentence of an error of torch.distributed, without the place in its source."""
+    """Return the first sentence of an error of torch.distributed, without its source location."""
     return re.sub(r"^\[.*?\] ", "", str(error)).partition("\n")[0].partition(". ")[0].rstrip(".")
 
 
 class SharedStep:
-    """The step of one rank: its share of the batch, the gradients of all, the update of all.
+    """A step on this rank's share of a batch, followed by the update that all ranks make.
 
-    calls: whether this rank has a reason to interrupt the loop.
+    step: step of a single process.
+    ranks: processes of the run.
+    calls: function that tells whether this rank has a reason to pause the loop.
     """
 
     def __init__(self, step: TwoPartStep, ranks: Ranks, calls: Callable[[], bool]) -> None:
@@ -218,15 +221,15 @@ class SharedStep:
 
     @property
     def bytes(self) -> int:
-        """What an update sums over the ranks."""
+        """Size of the buffer that an update sums over the ranks."""
         return self._buffer.nbytes
 
     def called(self) -> bool:
-        """Whether any rank had a reason to interrupt the loop at the last step."""
+        """Return whether any rank had a reason to pause the loop at the last step."""
         return self._called
 
     def __call__(self, block: Batch, start: int, stop: int) -> float:
-        """Train on sequences start to stop - 1 of the block, together, as `Step` describes."""
+        """Train on sequences start to stop - 1 of the block, shared by all ranks; see `Step`."""
         share = (stop - start) // self._ranks.size
         first = start + share * self._ranks.rank
         bits = self.exchange(self._step.differentiate(block, first, first + share))
@@ -235,7 +238,7 @@ class SharedStep:
 
     @torch.no_grad()
     def exchange(self, bits: float) -> float:
-        """Put the mean over all ranks into the gradients; return the sum of their costs."""
+        """Average the gradients over all ranks in place; return the sum of the ranks' costs."""
         here = [
             (piece, parameter.grad)
             for piece, parameter in zip(self._pieces, self._parameters, strict=True)

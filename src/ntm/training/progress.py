@@ -9,20 +9,20 @@ from ntm.training.parallel import leads
 
 
 class Status(NamedTuple):
-    """Where a run stands."""
+    """Progress of a run at one moment."""
 
     sequences: int
     total: int
     bits: float | None
-    """Recent mean cost per sequence; None before there is any."""
+    """Recent mean cost per sequence; None at the start."""
     speed: float
     """Recent sequences per second."""
     start: int = 0
-    """Which start is on trial, counted from 1; `total` is then the end of its trial."""
+    """Number of the start on trial, from 1, with `total` the end of its trial; 0: no trials."""
 
 
 class Progress:
-    """A place to show progress; this one shows nothing."""
+    """Display for the progress of a run; this base class shows nothing."""
 
     interval = 3600.0
     """Seconds between two updates."""
@@ -30,20 +30,20 @@ class Progress:
     """Whether `picture` shows anything."""
 
     def note(self, text: str) -> None:
-        """Print a line that stays."""
+        """Print a permanent line."""
 
     def update(self, status: Status) -> None:
-        """Show where the run stands."""
+        """Show the progress of the run."""
 
     def picture(self, text: str) -> None:
         """Show an example."""
 
     def close(self) -> None:
-        """Leave the terminal as it was."""
+        """Restore the terminal."""
 
 
 class Shown(Progress):
-    """A bar at the foot of a terminal, or a plain line every few seconds in a log."""
+    """Progress as a bar at the bottom of a terminal, or as lines every few seconds in a log."""
 
     def __init__(self, display: ProgressDisplay) -> None:
         self.pictures = display.is_terminal
@@ -51,7 +51,7 @@ class Shown(Progress):
         self._display = display
 
     def note(self, text: str) -> None:
-        """Print a line that stays."""
+        """Print a permanent line."""
         self._display.note(text)
 
     picture = note
@@ -64,12 +64,12 @@ class Shown(Progress):
         )
 
     def close(self) -> None:
-        """Leave the last state of the bar."""
+        """Stop drawing; the last state of the bar stays."""
         self._display.close()
 
 
 def make_progress(stream: TextIO | None = None) -> Progress:
-    """A bar on a terminal, plain lines elsewhere; of several ranks of a run, only one shows any."""
+    """Return a bar on a terminal, or plain lines elsewhere; only one rank of a run shows any."""
     return Shown(ProgressDisplay(stream or sys.stdout)) if leads() else Progress()
 
 

@@ -9,12 +9,12 @@ from types import FrameType
 
 @contextmanager
 def calling_on_signals(request: Callable[[int], None], patient: bool = False) -> Iterator[None]:
-    """Within this, the first SIGINT or SIGTERM calls `request` with its number; a second one acts.
+    """Call `request` with the number of the first SIGINT or SIGTERM; a second one acts as usual.
 
-    patient: a second one does not act either; `request` is called for each. For processes whose
-    launcher forwards signals that they have already received.
+    Only the main thread of a process can receive signals; other threads ignore this context.
 
-    Only the main thread of a process can receive signals; in others this does nothing.
+    patient: call `request` for every signal, not only for the first. Some launchers forward signals
+        that the process has already received (False).
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -32,7 +32,7 @@ def calling_on_signals(request: Callable[[int], None], patient: bool = False) ->
 
     for number in before:
         signal.signal(number, receive)
-    # The process that started this one may have blocked signals until a handler was installed.
+    # The parent process may have blocked signals until a handler is installed.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, before)
     try:
         yield

@@ -1,15 +1,16 @@
-"""Several initialisations on trial: each is trained for a while, and the best goes on.
+"""Several starts: each initialisation is trained for a while, and the best one continues.
 
     ntm train associative-recall --starts 5 --set training.trial_sequences=20000
 
-Each start has its own initial weights; all see the same data. Each is trained for
-`training.trial_sequences` and judged by its lowest validation cost. The best continues from the end
-of its trial, with its optimiser state and schedule; the others are dropped. The best weights of the
-run are then chosen from what follows the trials, because one good validation at a high rate says
-little about a network. A start below `training.enough_bits` continues at once; no other is tried.
+Each start has its own initial weights; all see the same data. A trial trains one start on
+`training.trial_sequences` sequences and judges it by its lowest validation cost. The best start
+continues from the end of its trial, with its optimiser state and schedule; the others are dropped.
+The best weights of the run are then chosen from validations after the trials, because one good
+validation at a high learning rate says little about a network. A start below `training.enough_bits`
+continues at once; no further start is tried.
 
-All trials count in the run's sequences, its seconds and its learning curve, whose lines name their
-`start`. The loop is in `ntm.training.loop`; this is what a run remembers of its trials.
+All trials count towards the run's sequences, seconds and learning curve, whose lines name their
+`start`. This file holds the state of the trials; the loop is in `ntm.training.loop`.
 """
 
 from collections.abc import Mapping
@@ -24,30 +25,30 @@ from ntm.runs.checkpoints import under
 
 @dataclass
 class Starts:
-    """The trials so far."""
+    """State of the trials."""
 
     count: int
-    """Initialisations that may be tried."""
+    """Number of initialisations to try."""
     length: int
-    """Sequences of a trial."""
+    """Sequences per trial."""
     enough: float
-    """A start below this many bits goes on at once."""
+    """Validation cost below which a start continues at once."""
     number: int = 0
-    """The start that is being trained."""
+    """Number of the current start, from 0."""
     others: int = 0
-    """Sequences that the other starts were trained on."""
+    """Sequences that all other starts were trained on."""
     bits: list[float] = field(default_factory=list)
-    """What each trial came to."""
+    """Lowest validation cost of each completed trial."""
     facts: dict[str, Any] = field(default_factory=dict)
-    """What is known of the best weights that the present start has had."""
+    """Facts about the best weights of the current start."""
     kept: dict[str, Any] = field(default_factory=dict)
-    """The counters of the best start so far at the end of its trial, and its `facts`."""
+    """Number of the best start so far, and its counters and `facts` at the end of its trial."""
     tensors: dict[str, Tensor] = field(default_factory=dict)
-    """kept/...: the state of that start; best/...: the best weights of the present one."""
+    """Tensors: state of the kept start (kept/...), best weights of the current one (best/...)."""
 
     @classmethod
     def of(cls, chosen: TrainingSettings) -> "Starts":
-        """The trials of a run that begins."""
+        """Return the trials of a new run."""
         count = chosen.starts if chosen.has_trials else 1
         return cls(count, chosen.trial_length, chosen.enough_bits)
 
@@ -58,18 +59,18 @@ class Starts:
 
     @property
     def planned_others(self) -> int:
-        """Sequences of the other starts at the end, if every start that may be tried is."""
+        """Sequences of the other starts at the end of the run if every start is tried."""
         return self.length * (self.count - 1) if self.deciding else self.others
 
     def keep_best(self, weights: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
-        """Remember the best weights so far of the start that is being trained."""
+        """Store the best weights so far of the current start."""
         self.facts = dict(facts)
         self._put("best/", weights)
 
     def end_trial(
         self, bits: float, counters: Mapping[str, Any], state: Mapping[str, Tensor]
     ) -> None:
-        """Judge the start that is being trained, and keep it if it is the best so far."""
+        """Record the cost of the current start, and keep its state if it is the best so far."""
         self.bits.append(bits)
         if bits == min(self.bits) and self.bits.count(bits) == 1:
             self.kept = {"number": self.number, "counters": dict(counters), "facts": self.facts}
@@ -79,26 +80,29 @@ class Starts:
         self.others = self.length * (len(self.bits) - self._decided)
 
     def release(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """The start that goes on, which need not be kept any longer: its facts and tensors."""
+        """Return the facts and tensors of the kept start, and forget them."""
         kept, tensors = self.kept, under("kept/", self.tensors)
         self.kept, self.facts, self.tensors = {}, {}, {}
         return kept, tensors
 
     @property
     def on_trial(self) -> int:
-        """Which start is on trial, counted from 1; 0 when the trials are over."""
+        """Number of the start on trial, from 1; 0 after the trials."""
         return self.number + 1 if self.deciding else 0
 
     def announcement(self, sequences: int) -> str:
-        """What the trials will do, in words; `sequences` are those of a start that is kept."""
+        """Describe the planned trials.
+
+        sequences: sequences to train the best start on, including its trial.
+        """
         most = f"Up to {self.count}" if self.enough else f"{self.count}"
         until = f", until one is below {self.enough:g} bits in validation" if self.enough else ""
-        end = f"goes on to {sequences:,}" if sequences > self.length else "is the run's result"
+        end = f"continues to {sequences:,}" if sequences > self.length else "is the run's result"
         tried = f"{most} starts are tried, {self.length:,} sequences each{until}."
-        return f"{tried} The best of them {end}."
+        return f"{tried} The best start {end}."
 
     def verdict(self) -> str:
-        """What the trials came to, in words."""
+        """Describe the result of the trials."""
         costs = ", ".join(f"{bits:.4g}" for bits in self.bits)
         untried = self.count - len(self.bits)
         why = f", which is good enough; starts not tried: {untried}" if untried else ""
@@ -109,7 +113,7 @@ class Starts:
         )
 
     def values(self) -> dict[str, Any]:
-        """All of it but the tensors, as JSON."""
+        """Return all fields except the tensors, as JSON."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "tensors"}
 
     @property
@@ -117,7 +121,7 @@ class Starts:
         return bool(self.bits) and (len(self.bits) == self.count or self.bits[-1] < self.enough)
 
     def _put(self, prefix: str, tensors: Mapping[str, Tensor]) -> None:
-        """Replace the tensors under a prefix by copies of these."""
+        """Replace the tensors under a prefix with copies of the given tensors."""
         others = {n: t for n, t in self.tensors.items() if not n.startswith(prefix)}
         copies = {prefix + name: tensor.detach().clone() for name, tensor in tensors.items()}
         self.tensors = others | copies

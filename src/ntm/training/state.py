@@ -1,4 +1,4 @@
-"""Everything that a run needs to go on bit for bit: weights, optimiser, counters, trials."""
+"""State that a run needs to resume bit for bit: weights, optimiser, counters, trials."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -18,28 +18,28 @@ from ntm.training.starts import Starts
 
 @dataclass
 class Counters:
-    """What one start remembers besides tensors."""
+    """Counters and costs of one start."""
 
     sequences: int = 0
     """Sequences trained on."""
     reported: int = 0
     """Sequences at the last report."""
     bits: float = 0.0
-    """Summed cost of the sequences since then."""
+    """Total cost of the sequences since the last report."""
     seconds: float = 0.0
-    """Time spent training, over all processes that had a part in the run."""
+    """Training time over all processes of the run."""
     reported_seconds: float = 0.0
-    """That time at the last report."""
+    """Training time at the last report."""
     solved_for: int = 0
-    """Sequences for which every report has been below the threshold."""
+    """Sequences since the last report that was not below the threshold."""
     last_bits: float | None = None
-    """The last report's mean cost."""
+    """Mean cost in the last report."""
     best_bits: float | None = None
-    """The lowest validation cost so far."""
+    """Lowest validation cost so far."""
 
 
 class State:
-    """The state of a run. Tensors stay where they are: they are only ever written to."""
+    """State of a run. Its tensors are only written in place, never replaced."""
 
     def __init__(self, settings: Settings, model: Model) -> None:
         self.model = model
@@ -49,21 +49,21 @@ class State:
         self.counters, self.starts = Counters(), Starts.of(settings.training)
 
     def tensors(self) -> dict[str, Tensor]:
-        """All tensors by name: those of the present start, and starts/... of those on trial."""
+        """Return all tensors by name: the current start's, and starts/... for the trials."""
         kept = {f"starts/{name}": tensor for name, tensor in self.starts.tensors.items()}
         return self.own_tensors() | kept
 
     def own_tensors(self) -> dict[str, Tensor]:
-        """The tensors of the present start."""
+        """Return the tensors of the current start."""
         return checkpoints.state_tensors(*self._owners)
 
     def values(self) -> dict[str, Any]:
-        """All that is remembered besides tensors, as JSON."""
+        """Return the state except the tensors, as JSON."""
         trials = {"starts": self.starts.values()} if self.starts.count > 1 else {}
         return asdict(self.counters) | trials
 
     def restore(self, run: Run) -> list[str]:
-        """Take the newest checkpoint, if there is one; returns what was wrong with newer ones."""
+        """Restore the newest intact checkpoint, if any; return the problems with newer ones."""
         checkpoint, problems = checkpoints.load_newest(run.checkpoints)
         if checkpoint is None:
             return problems
@@ -78,17 +78,17 @@ class State:
         return problems
 
     def restore_own(self, tensors: Mapping[str, Tensor]) -> None:
-        """Put back what `own_tensors` gave."""
+        """Restore the tensors of `own_tensors`."""
         checkpoints.restore(tensors, *self._owners)
 
     def copy_from_leader(self, ranks: Ranks) -> None:
-        """Give every rank the state that the leader made or read."""
+        """Copy the leader's state to every rank."""
         ranks.copy_from_leader(self.own_tensors().values())
         self._take_values(ranks.from_leader(self.values()))
         self.starts.tensors = ranks.tensors_from_leader(self.starts.tensors)
 
     def begin(self, weights: Mapping[str, Tensor]) -> None:
-        """Begin again with other initial weights."""
+        """Start again with other initial weights."""
         for network in (self.model, *([self.average.model] if self.average else [])):
             network.load_state_dict(weights)
         for state in self.optimiser.state.values():
@@ -97,7 +97,7 @@ class State:
 
     def _take_values(self, values: Mapping[str, Any]) -> None:
         counters = Counters(**{k: v for k, v in values.items() if k != "starts"})
-        # A run that began without trials has none now that it is made longer than one.
+        # A run that started without trials stays without, even if it is made longer than a trial.
         starts = replace(self.starts, **values.get("starts", {"count": 1}))
         check_fields(counters)
         check_fields(starts)

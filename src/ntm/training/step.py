@@ -1,4 +1,4 @@
-"""One update of the weights: the step of the model's family."""
+"""Steps: one update of the weights each, provided by the model's family."""
 
 from ntm.models import Model, family_of
 from ntm.models.step import Step, TorchStep, TwoPartStep
@@ -8,5 +8,5 @@ __all__ = ["Step", "TorchStep", "TwoPartStep", "make_step"]
 
 
 def make_step(model: Model, optimiser: GravesRMSprop) -> TwoPartStep:
-    """The fastest step that the model's family has for it."""
+    """Return the fastest step of the model's family for this model."""
     return family_of(model).step(model, optimiser)

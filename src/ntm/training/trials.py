@@ -1,4 +1,4 @@
-"""The end of a start's trial: the next one begins or, in the end, the best goes on."""
+"""The end of a trial: the next start begins or, after the last trial, the best continues."""
 
 import copy
 from dataclasses import asdict
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def end_trial(run: "Trainer") -> str | None:
-    """Judge the start that was trained; returns the verdict once there is one."""
+    """End the trial of the current start; return the verdict after the last trial, else None."""
     state, starts, seconds = run.state, run.state.starts, run.clock.seconds
     bits = run.ranks.from_leader(state.counters.best_bits)
     starts.end_trial(bits, asdict(state.counters), state.own_tensors())
@@ -29,7 +29,7 @@ def _go_on_with_the_best(run: "Trainer") -> None:
     run.state.restore_own(tensors)
     run.state.counters = Counters(**kept["counters"])
     if run.settings.training.validate_every and run.state.counters.sequences < run.goal:
-        run.state.counters.best_bits = None  # the best weights are chosen from what follows
+        run.state.counters.best_bits = None  # only later validations choose the best weights
     if run.folder is not None:
         best = copy.deepcopy(run.model)
         best.load_state_dict(checkpoints.under("best/", tensors))

@@ -1,4 +1,4 @@
-"""The folder of a run that never started, which is left as it was found."""
+"""Clean-up of the folder of a run that never started."""
 
 import shutil
 from collections.abc import Callable
@@ -11,10 +11,10 @@ from ntm.runs.folder import FILES
 
 
 class Place:
-    """A folder for a run, as it is before anything is written there; it need not exist.
+    """Folder for a run, before the run writes to it; the folder need not exist.
 
-    As a context: an error before the run has started removes the files of the run that are new. A
-    folder that held a run already stays as it is, and so does every other file.
+    Use it as a context manager: if an error occurs before the run has started, the new files of the
+    run are removed. All other files stay, and so does a folder that already held a run.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -33,7 +33,7 @@ class Place:
         _trace: TracebackType | None,
     ) -> None:
         if isinstance(error, Exception) and not (self._has_run or self.has_started()):
-            with suppress(OSError):  # the error that ended the run is the one to report
+            with suppress(OSError):  # report the error that ended the run instead
                 self._restore()
 
     def _restore(self) -> None:

@@ -1,4 +1,4 @@
-"""Observers of a run: an `Observer` is called when something happens.
+"""Observers of a run, called at its events.
 
 class Print(Observer):
     def reported(self, run, line):

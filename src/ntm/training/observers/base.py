@@ -1,4 +1,4 @@
-"""The calls of an observer, and when they are made."""
+"""Base class for observers of a run."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -10,42 +10,42 @@ Line = dict[str, Any]
 
 
 class Observer:
-    """Watches a run. A subclass overrides the calls it needs; `run` is the run in progress.
+    """Observer of a run. Subclasses override the calls they need; `run` is the run in progress.
 
-    `run.settings`, `run.model`, `run.folder` (None without one), `run.sequences` (trained so far)
-    and `run.planned` (at the end) are what an observer usually asks for.
+    Useful attributes are `run.settings`, `run.model`, `run.folder` (None without a folder),
+    `run.sequences` (sequences so far) and `run.planned` (sequences at the end).
     """
 
     interval: float = math.inf
     """Seconds between two calls of `tick`."""
     first: float | None = None
-    """Seconds before the first of them; None: an interval."""
+    """Seconds before the first call of `tick`; None for one interval."""
     together: bool = False
-    """Whether it ticks at the same step in all processes of a run; then all of them have it."""
+    """Whether `tick` is called at the same step in all processes; all must have the observer."""
 
     def started(self, run: "Trainer") -> None:
-        """Training starts or resumes."""
+        """Called when training starts or resumes."""
 
     def block(self, run: "Trainer", sequences: int) -> None:
-        """A block of data begins, after so many sequences of this start."""
+        """Called before a block of data, after `sequences` sequences of this start."""
 
     def reporting(self, run: "Trainer", line: Line) -> None:
-        """A report is being made; add to it what it should hold."""
+        """Called before a report; add facts to its `line`."""
 
     def reported(self, run: "Trainer", line: Line) -> None:
-        """A report was made."""
+        """Called after a report."""
 
     def decided(self, run: "Trainer", verdict: str) -> None:
-        """All trials are over; the verdict says which start continues."""
+        """Called after all trials; the verdict says which start continues."""
 
     def tick(self, run: "Trainer") -> None:
-        """The interval has passed."""
+        """Called every `interval` seconds."""
 
     def saving(self, run: "Trainer") -> None:
-        """A checkpoint is about to be written; what it promises must be on the disk."""
+        """Called before a checkpoint is written; write pending data to disk."""
 
     def ended(self, run: "Trainer") -> None:
-        """Training ends, for whatever reason but an error."""
+        """Called when training ends without an error."""
 
     def close(self) -> None:
-        """The last call, errors included."""
+        """Called last, also after an error."""

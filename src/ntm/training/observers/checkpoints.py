@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Checkpoints(Observer):
-    """Saves the state of the run in its folder, if it has one."""
+    """Observer that saves the state of a run to its folder, if any."""
 
     together = True
 
@@ -18,11 +18,11 @@ class Checkpoints(Observer):
         self.interval = seconds
 
     def started(self, run: "Trainer") -> None:
-        """Remember where this process began: without progress there is nothing to save."""
+        """Store the number of sequences at the start: without progress there is nothing to save."""
         self._first = run.sequences
 
     def tick(self, run: "Trainer") -> None:
-        """Save; logs and other files are written to disk before the checkpoint."""
+        """Save the state, after logs and other files are on disk."""
         run.state.counters.seconds = run.clock.seconds
         if run.sequences == self._first:
             return
@@ -40,7 +40,7 @@ class Checkpoints(Observer):
     ended = tick
 
     def _require_finite_weights(self, run: "Trainer") -> None:
-        """Never replace a good checkpoint by weights that the last step made NaN or infinite."""
+        """Refuse to replace a good checkpoint with weights that are NaN or infinite."""
         for name, parameter in run.model.named_parameters():
             if not parameter.isfinite().all():
                 raise run.diverged(f"{name} is not finite.")

@@ -1,4 +1,4 @@
-"""What a user sees during a run: where it stands, and a picture of an answer."""
+"""Observers that show the progress of a run and pictures of its answers."""
 
 import time
 from typing import TYPE_CHECKING
@@ -14,28 +14,28 @@ if TYPE_CHECKING:
 
 
 class Display(Observer):
-    """Shows where the run stands."""
+    """Observer that shows the progress of a run."""
 
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
         self.interval, self.first = progress.interval, min(1.0, progress.interval)
 
     def started(self, run: "Trainer") -> None:
-        """Say what is trained."""
+        """Print what is trained."""
         self._shown, self._speed = (time.perf_counter(), run.sequences), 0.0
         self._began = run.sequences
-        if run.ending() is not None:  # a finished run that is resumed: nothing to watch
+        if run.ending() is not None:  # a finished run was resumed: nothing to show
             return
         self.progress.note(_introduction(run))
         if run.state.starts.deciding:
             self.progress.note(run.state.starts.announcement(run.settings.training.sequences))
 
     def decided(self, run: "Trainer", verdict: str) -> None:
-        """Say which start continues."""
+        """Print which start continues."""
         self.progress.note(verdict)
 
     def tick(self, run: "Trainer") -> None:
-        """Show where the run stands."""
+        """Show the progress of the run."""
         now, counters = time.perf_counter(), run.state.counters
         since, sequences = self._shown
         if run.sequences > sequences:
@@ -44,25 +44,25 @@ class Display(Observer):
         if bits is None and pending:
             bits = counters.bits / pending
         starts = run.state.starts
-        end = starts.others + run.goal  # of the run if the present start is kept, or of its trial
+        end = starts.others + run.goal  # of the trial, or of the run with this start
         self.progress.update(Status(run.sequences, end, bits, self._speed, starts.on_trial))
         self._shown = now, run.sequences
 
     def ended(self, run: "Trainer") -> None:
-        """Show where the run has come to, if it has moved at all."""
+        """Show the final progress, if there was any."""
         if run.sequences > self._began:
             self.tick(run)
 
 
 class Pictures(Observer):
-    """Shows an answer to the same problem every few seconds."""
+    """Observer that shows an answer to the same problem every few seconds."""
 
     def __init__(self, progress: Progress, seconds: float, example: "Batch") -> None:
         self.progress, self.interval, self.example = progress, seconds, example
 
     @torch.no_grad()
     def tick(self, run: "Trainer") -> None:
-        """Show the present answer."""
+        """Show the current answer."""
         logits, _ = run.model(self.example.inputs, lengths=self.example.lengths)
         picture = run.settings.task.render(self.example.to("cpu"), 0, logits.cpu())
         self.progress.picture(picture)

@@ -1,4 +1,4 @@
-"""The learning curve: metrics.jsonl, and TensorBoard events where that is installed."""
+"""Logs of the learning curve: metrics.jsonl and, if installed, TensorBoard events."""
 
 import importlib.util
 import json
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class MetricsLog(Observer):
-    """A line of metrics.jsonl per report.
+    """Observer that appends a line to metrics.jsonl per report.
 
-    sequences: where the run resumes; later lines of an earlier process are removed.
+    sequences: number of sequences at which the run resumes; later lines are removed.
     """
 
     def __init__(self, path: Path, sequences: int) -> None:
@@ -27,13 +27,13 @@ class MetricsLog(Observer):
         self._file = path.open("ab", buffering=0)
 
     def reported(self, run: "Trainer", line: Line) -> None:
-        """Append the whole line: a disk that is nearly full takes only a part at a time."""
+        """Append the line, in several writes if necessary, as on a nearly full disk."""
         rest = memoryview(_encoded(line))
         while rest:
             rest = rest[self._file.write(rest) :]
 
     def saving(self, run: "Trainer") -> None:
-        """Make all lines durable: a checkpoint must not be newer than its curve."""
+        """Write all lines to disk: a checkpoint must not be newer than its learning curve."""
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
@@ -46,9 +46,9 @@ def _encoded(line: Line) -> bytes:
 
 
 class TensorBoardLog(Observer):
-    """Scalars for TensorBoard; does nothing where it is not installed.
+    """Observer that writes scalars for TensorBoard, if TensorBoard is installed.
 
-    sequences: where the run resumes; what an earlier process recorded beyond it is ignored.
+    sequences: number of sequences at which the run resumes; TensorBoard ignores later records.
     """
 
     def __init__(self, folder: Path, sequences: int) -> None:
@@ -58,11 +58,11 @@ class TensorBoardLog(Observer):
         self._print_error = threading.excepthook
 
     def reported(self, run: "Trainer", line: Line) -> None:
-        """Record every number of the line over the sequences seen."""
+        """Record every number of the line, with the number of sequences as the step."""
         if not self._installed:
             return
         if self._writer is None:
-            # Imported at the first report, not at the start: it takes a noticeable moment.
+            # Imported at the first report because the import is slow.
             from torch.utils.tensorboard.writer import SummaryWriter
 
             threading.excepthook = self._not_of_tensorboard
@@ -72,7 +72,7 @@ class TensorBoardLog(Observer):
                 self._writer.add_scalar(name, value, line["sequences"])
 
     def saving(self, run: "Trainer") -> None:
-        """Hand all events to the system."""
+        """Flush all events to the file."""
         if self._writer is not None:
             self._writer.flush()
 
@@ -83,6 +83,6 @@ class TensorBoardLog(Observer):
             threading.excepthook = self._print_error
 
     def _not_of_tensorboard(self, error: threading.ExceptHookArgs) -> None:
-        """What its thread fails with, a full disk say, it raises again at the next call."""
+        """Do not print errors of TensorBoard's thread: its next call raises them again."""
         if type(error.thread).__name__ != "_AsyncWriterThread":
             self._print_error(error)

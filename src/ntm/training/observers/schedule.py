@@ -1,4 +1,4 @@
-"""What changes during a run: the learning rate and the bound on the backward pass."""
+"""The schedule of a run: its learning rate and the bound on the backward pass."""
 
 from typing import TYPE_CHECKING
 
@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
 
 class Schedule(Observer):
-    """Follows the settings once per block, so interruptions change nothing."""
+    """Observer that applies the schedule once per block, so interruptions have no effect."""
 
     def block(self, run: "Trainer", sequences: int) -> None:
-        """Set what holds for the block."""
+        """Set the learning rate and the bound for the block."""
         rate = run.settings.optimiser.rate_after(sequences)
         run.state.optimiser.param_groups[0]["lr"] = rate
         bound_backward(run.model, run.part, sequences)

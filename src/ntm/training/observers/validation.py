@@ -1,4 +1,4 @@
-"""The cost of fresh sequences, always the same, and the weights that were best at them."""
+"""Validation on a fixed set of fresh sequences, which decides the best weights."""
 
 import math
 from collections.abc import Mapping
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class Validation(Observer):
-    """Measures the weights, and their running mean, now and then, and keeps the best.
+    """Observer that validates the weights and their running mean, and keeps the best.
 
-    A mean is mostly better than the weights it is of, but not where a network has moved on to
-    another way of doing the task; so the better one of the two counts.
+    The mean is usually better than the newest weights. But after a network has changed its way of
+    solving the task, the mean can be worse. So the better of the two counts.
     """
 
     together = True
@@ -34,7 +34,7 @@ class Validation(Observer):
         }
 
     def reporting(self, run: "Trainer", line: Line) -> None:
-        """Take the weights into their running mean; validate if that is due."""
+        """Add the weights to their running mean; validate if a validation is due."""
         state = run.state
         if state.average is not None:
             state.average.take(run.model, state.counters.reported, state.counters.sequences)
@@ -42,7 +42,7 @@ class Validation(Observer):
             line |= self._validate(run)
 
     def _due(self, run: "Trainer") -> bool:
-        """Whether a multiple of `validate_every`, or the end, was reached since the last report."""
+        """Return whether training passed a multiple of `validate_every`, or reached the end."""
         every, counters = run.settings.training.validate_every, run.state.counters
         at_end = counters.sequences >= run.goal
         if every == 0:
