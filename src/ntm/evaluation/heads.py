@@ -15,13 +15,13 @@ def analyse_any(recording: Recording) -> Analysis:
             "looks at one location",
             "the sharp focus of all the weightings on a single location in memory",
             _focus(recording, pair),
-            "mean largest weight, of the write head before the answer and the read head during it",
+            "mean largest weight of the write head before the answer and the read head during it",
         ),
         Finding(
             "reads where it wrote",
             "",
             _read_after_write(recording, pair),
-            "answers read at a location to which something was written before",
+            "share of answers read at a location that was written before",
         ),
     ]
     scored = recording.scored

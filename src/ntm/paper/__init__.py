@@ -3,7 +3,7 @@
     for experiment in experiments():
         print(experiment.title, [case_name(case) for case in experiment.cases])
 
-`ntm.paper.experiment` documents what an experiment says; docs/tasks.md shows how to add one.
+`ntm.paper.experiment` documents the fields of an experiment; docs/tasks.md shows how to add one.
 """
 
 from ntm.paper.experiment import Experiment, FigureSpec, Goal, Plan
