@@ -235,6 +235,6 @@ def _repeats(heads: HeadPair) -> list[Finding]:
             "goes back by way of another location",
             "an intermediate location used to redirect the head to the start",
             mean(by_content * known(match, then=~holds_vector)),
-            "share of later passes that start from a location found by content that holds no vector",
+            "share of later passes that start from a location without a vector, found by content",
         ),
     ]
