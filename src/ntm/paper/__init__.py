@@ -1,4 +1,4 @@
-"""The paper's section 4: an experiment per task, and the settings that experiments give a run.
+"""Section 4 of the paper: one experiment per task, and settings for its runs.
 
     for experiment in experiments():
         print(experiment.title, [case_name(case) for case in experiment.cases])

@@ -17,7 +17,7 @@ def rendered(template: str, *, package: str = "ntm.report", **values: Any) -> st
 
 
 def as_html(text: str) -> Markup:
-    """Convert text with `code` in backticks to safe HTML. A range gets a line of its own."""
+    """Convert text with `code` in backticks to safe HTML. A range gets a new line."""
     coded = re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text))
     return Markup(re.sub(r" (\([^()]* to [^()]*\))", r' <span class="range">\1</span>', coded))
 
