@@ -2,8 +2,8 @@
 
 One addition, subtraction, multiplication, division, comparison or elementary function (exp, log,
 sqrt, tanh, sigmoid, softplus) counts as one; a change of sign is free. A sum of k terms counts k,
-so a product of n x n matrices counts 2 n^3, as is usual for the speed of `torch.mm`. The backward
-pass uses the results of the forward pass for free: recomputing them is not counted.
+so a product of n x n matrices counts 2 n^3, the usual count for `torch.mm`. The backward pass uses
+the results of the forward pass for free: recomputing them is not counted.
 
 Every function returns the operations of one equation, forward and backward, with its derivation:
 
