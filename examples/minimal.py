@@ -121,7 +121,7 @@ def main() -> None:
     """Train, then copy sequences of trained lengths and of greater lengths."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--steps", type=int, default=10_000, help="updates (default: 10,000)")
-    parser.add_argument("--batch-size", type=int, default=1, help="per update (default: 1)")
+    parser.add_argument("--batch-size", type=int, default=1, help="batch size (default: 1)")
     parser.add_argument("--seed", type=int, default=1, help="seed of weights and data (default: 1)")
     options = parser.parse_args()
 
