@@ -1,10 +1,10 @@
-"""How fast the LSTM baseline trains on mixed lengths: with torch, packed or padded, and natively.
+"""Training speed of the LSTM baseline on mixed lengths: torch packed, torch padded, and native.
 
     python benchmarks/baseline.py --batch-size 16
 
-The same network and the same sequences, one thread; the ways take turns and the ratios are of one
-run. "Packed" is torch's way for mixed lengths, with the update by torch operations; with "like
-lengths" a batch has sequences of nearly equal lengths.
+All contestants train the same network on the same sequences, on one thread, and take turns in one
+run. "Packed" uses torch's packed sequences and torch operations for the update. With "like
+lengths", the sequences of a batch have nearly equal lengths.
 """
 
 import argparse
@@ -26,7 +26,7 @@ TASKS = ("copy", "associative-recall", "repeat-copy")
 
 
 def contestants(task: str, batch_size: int) -> dict[str, Work]:
-    """Each trains on so many batches of mixed lengths per call."""
+    """Return the contestants. One call trains on BATCHES batches of mixed lengths."""
     settings = settings_for(task, "lstm")
 
     def work(kind: Callable[..., Step], bucketed: bool) -> Work:

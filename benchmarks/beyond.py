@@ -1,9 +1,9 @@
-"""How far trained networks go beyond the paper: longer copies and recalls, larger memories.
+"""Tests of trained networks far beyond the paper: longer copies and recalls, larger memories.
 
     python benchmarks/beyond.py
 
-Prints tables in Markdown. The networks are those that come with the package; they were never
-trained on these lengths, so many items or so large a memory.
+Prints tables in Markdown. The networks come with the package. In training they never saw these
+lengths, numbers of items or memory sizes.
 """
 
 from ntm import NTM, pretrained

@@ -1,10 +1,10 @@
-"""The browser that tests, screenshots and benchmarks drive: any Chrome, Chromium or Edge.
+"""Browser for tests, screenshots and benchmarks: any Chrome, Chromium or Edge.
 
-    python benchmarks/browser.py           # find one, or let Playwright install its own
-    python benchmarks/browser.py --find    # only find one
+    python benchmarks/browser.py           # find a browser, or let Playwright install its own
+    python benchmarks/browser.py --find    # only find a browser
 
-Printed is the browser that starts. The variable NTM_BROWSER names the only one to try, as a command
-or a file.
+Prints the browser that starts. If the variable NTM_BROWSER names a command or a file, no other
+browser is tried.
 """
 
 import argparse
@@ -28,7 +28,7 @@ COMMANDS = (
     "microsoft-edge-stable",
 )
 APPLICATIONS = ("Google Chrome", "Chromium", "Microsoft Edge")  # of macOS
-OWN = None  # Playwright's own browser, which it keeps in a folder of the user
+OWN = None  # Playwright's own browser, in a folder of the user
 # By the ID in /etc/os-release. Ubuntu's package chromium only installs a snap.
 PACKAGES = {
     "debian": "chromium (apt-get install chromium)",
@@ -40,7 +40,7 @@ PACKAGES = {
 
 
 class NoBrowserError(Exception):
-    """No browser starts; the message says what to install."""
+    """Raised if no browser starts; the message says what to install."""
 
 
 @contextmanager
@@ -56,7 +56,7 @@ def started(playwright: Playwright, *arguments: str) -> tuple[Browser, str]:
     """Start the first candidate that works; return the browser and its name."""
     for file in candidates():
         try:
-            # Playwright adds --no-sandbox, without which root cannot start a browser.
+            # Playwright adds --no-sandbox, which root needs to start a browser.
             browser = playwright.chromium.launch(executable_path=file, args=list(arguments))
         except Error:  # for example Ubuntu's chromium-browser without its snap
             continue
@@ -85,7 +85,7 @@ def complaint() -> str:
 
 
 def package() -> str:
-    """Return the package that has a browser on this system."""
+    """Return the name of the package with a browser for this system."""
     if platform.system() != "Linux":
         return PACKAGES.get(platform.system(), "Google Chrome")
     try:
@@ -105,10 +105,10 @@ def first() -> str:
 
 
 def install() -> None:
-    """Let Playwright download its own browser, and as root the libraries that it needs."""
+    """Let Playwright download its own browser and, as root, the libraries it needs."""
     print("Installing a browser by Playwright ...", file=sys.stderr)
     steps = ["install-deps", "install"] if os.geteuid() == 0 else ["install"]
-    for step in steps:  # a failure shows when the browser is started
+    for step in steps:  # starting the browser will show any failure
         command = [sys.executable, "-m", "playwright", step, "chromium"]
         subprocess.run(command, check=False, capture_output=True)
 

@@ -1,11 +1,11 @@
-"""What an update costs that several processes make together: bytes, and seconds as ratios.
+"""Cost of a data-parallel update by several processes: bytes, and ratios of times.
 
     python benchmarks/data_parallel.py --ranks 2
 
-The processes are started by torchrun on this machine, one thread each, and meet over the loopback
-interface. In every round, rank 0 first trains on a whole batch alone while the others wait; then
-all train on it together. Processor time would miss the waiting, so the clock is the wall's: keep
-the machine quiet, and give it at least as many cores as ranks.
+torchrun starts the processes on this machine, one thread each; they communicate over the loopback
+interface. In every round, rank 0 first trains on a whole batch alone while the others wait. Then
+all ranks train on the same batch together. Times are wall-clock times, because processor time would
+miss the waiting. Use a quiet machine with at least one core per rank.
 """
 
 import argparse
@@ -34,7 +34,7 @@ def seconds(work: Callable[..., object], *arguments: object) -> float:
 
 
 class Contest:
-    """One network on copy, with `share` sequences per rank."""
+    """Training of one network on copy, with `share` sequences per rank."""
 
     def __init__(self, ranks: Ranks, network: str, share: int) -> None:
         settings = paper_settings("copy", network)
@@ -46,7 +46,7 @@ class Contest:
         self.block = self.stream.block(0)
 
     def round(self, number: int) -> dict[str, float]:
-        """Seconds of rank 0 for one batch, another in every round."""
+        """Return the seconds of rank 0 for one batch. Every round uses another batch."""
         start = number * self.whole % self.stream.block_size
         batch = (self.block, start, start + self.whole)
         first = start + self.share * self.ranks.rank
@@ -63,7 +63,7 @@ class Contest:
         return taken
 
     def ratios(self, rounds: int) -> dict[str, Quartiles]:
-        """What rank 0 measured: an exchange per update, a sampling per sequence of the batch."""
+        """Return the ratios that rank 0 measured: exchange per update, sampling per sequence."""
         measured = [self.round(number) for number in range(rounds + WARM_UP)][WARM_UP:]
         if not self.ranks.leads:
             return {}
@@ -93,7 +93,7 @@ def work(shares: list[int], rounds: int) -> None:
 
 
 def launch(ranks: int) -> int:
-    """This program again, once per rank."""
+    """Start this program again, once per rank, and return the exit code."""
     options = ["--standalone", "--nproc-per-node", str(ranks)]
     torchrun = [sys.executable, "-m", "torch.distributed.run", *options]
     return subprocess.run([*torchrun, __file__, *sys.argv[1:]], check=False).returncode

@@ -1,15 +1,15 @@
-"""What the worst folders of runs cost the studio: seconds to an answer, and its memory.
+"""Response time and memory of the studio on the worst folders of runs.
 
     python benchmarks/hostile.py [NAME ...] [--at-once 6] [--json]
 
-Every folder holds something that is as large as the studio still accepts, or larger. `ntm studio`
-is started for it as a process of its own. Printed are, in seconds from the request to the last byte
-of the answer,
+Every folder contains something as large as the studio still accepts, or larger. Each folder gets a
+new `ntm studio` process. Times are in seconds from the request to the last byte of the answer.
+Prints
 
-    alone       one request after another, the slowest of three
-    at once     the slowest of several that are sent together
-    peak        the most memory that the process ever had
-    answers     the statuses of those that were sent together
+    alone       slowest of three requests, sent one after another
+    at once     slowest of several requests, sent together
+    peak        peak memory of the process
+    answers     statuses of the requests sent together
 
 The studio should answer within 2 s and stay below 1 GB. Refusals count as answers.
 """
@@ -44,7 +44,7 @@ HEADERS = {"content-type": "application/json"}
 
 
 class Asked(NamedTuple):
-    """A request."""
+    """Request to the studio."""
 
     method: str
     path: str
@@ -52,11 +52,11 @@ class Asked(NamedTuple):
 
 
 def run(path: Path, model: str, bits: int = 8, **sizes: object) -> Run:
-    """The folder of a run of copy with a network of these sizes."""
+    """Create the folder of a copy run with a network of these sizes."""
     texts = {f"model.{name}": str(size) for name, size in sizes.items()}
     settings = paper_settings("copy", model).with_text({"task.bits": str(bits)} | texts)
     made = Run.create(path, settings)
-    # Without blanks, so that as much as possible fits into a config that is still read.
+    # Without blanks, so that as much as possible fits into the largest config that is read.
     config = json.loads((path / "config.json").read_text())
     (path / "config.json").write_text(json.dumps(config, separators=(",", ":")))
     made.save_weights("best", build_model(settings), {"sequences": 1, "validation_bits": 1.0})
@@ -71,7 +71,7 @@ def trace(length: int, bits: int = 8, path: str = "/api/trace", **more: object) 
 def ntm(
     length: int, path: str = "/api/trace", model: str = "ntm-ff", shifts: int = 3, **sizes: int
 ) -> Callable[[Path], Asked]:
-    """A network with a memory, and a problem for it."""
+    """Return a function that makes a network with a memory, and a problem for it."""
 
     def make(folder: Path) -> Asked:
         run(folder / "bad", model, shifts=",".join(map(str, range(shifts))), **sizes)
@@ -94,7 +94,7 @@ def wide(folder: Path) -> Asked:
 
 
 def many_runs(folder: Path, padding: int = 0, count: int = 5000, **task: object) -> None:
-    """Many folders with the config of one run, each a little different."""
+    """Create many folders with the config of one run, each a little different."""
     config = json.loads((run(folder / "bad", "ntm-ff").path / "config.json").read_text())
     weights = (folder / "bad" / "best.safetensors").read_bytes()
     for number in range(count):
@@ -115,7 +115,7 @@ def listing(path: str, **many: Any) -> Callable[[Path], Asked]:
 
 
 def reports(folder: Path) -> Asked:
-    """Two thousand runs that have reported twenty thousand times each."""
+    """Create 2,000 runs with 20,000 reports each."""
     many_runs(folder, count=2000)
     lines = "".join(f'{{"sequences": {n}, "bits": {n}.5}}\n' for n in range(20_000))
     for place in folder.glob("run-*"):
@@ -133,7 +133,7 @@ def nested_config(folder: Path) -> Asked:
 
 
 def long_header(folder: Path) -> Asked:
-    """Weights whose header is longer than those of any network."""
+    """Create weights with a header longer than any network's."""
     file = run(folder / "bad", "ntm-ff").weights_file("best")
     tensor = '"{}":{{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}'
     header = ("{" + ",".join(tensor.format(n) for n in range(1_500_000)) + "}").encode()
@@ -142,7 +142,7 @@ def long_header(folder: Path) -> Asked:
 
 
 def recorded(folder: Path, **arrays: Any) -> Asked:
-    """A saved trace with other arrays in it."""
+    """Save a trace with some arrays replaced."""
     task = Copy(bits=3)
     net = NTM(task.input_size, task.output_size, memory_locations=9, memory_width=4)
     file = folder / "bad.npz"
@@ -260,7 +260,7 @@ FOLDERS: dict[str, Callable[[Path], Asked]] = {
 
 
 class Studio:
-    """`ntm studio` as a process."""
+    """Process of `ntm studio`."""
 
     def __init__(self, folder: Path) -> None:
         command = [sys.executable, "-m", "ntm", "studio", str(folder), "--port=0", "--no-browser"]
@@ -271,7 +271,7 @@ class Studio:
         self.port, self.token = int(found[1]), found[2]
 
     def ask(self, asked: Asked) -> tuple[float, int]:
-        """Seconds to the last byte of the answer, and its status."""
+        """Send a request; return the seconds to the last byte of the answer, and its status."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         headers = HEADERS | {"authorization": f"Bearer {self.token}"}
         body = None if asked.body is None else json.dumps(asked.body)
@@ -284,7 +284,7 @@ class Studio:
         return time.perf_counter() - began, answer.status
 
     def peak(self) -> float:
-        """The most memory that it ever had, in MB."""
+        """Return the peak memory in MB."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         found = re.search(r"VmHWM:\s+(\d+)", status)
         assert found is not None

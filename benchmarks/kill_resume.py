@@ -1,9 +1,10 @@
-"""Kill a training run again and again, resume it each time, and compare the end to the bit.
+"""Kill a training run many times, resume it each time, and compare the results to the bit.
 
     python benchmarks/kill_resume.py --kills 20
 
-Trains the same network twice: once left alone, once in a process that is killed (SIGKILL) at random
-moments and resumed. Exits with 1 unless weights, optimiser state and learning curve are identical.
+Trains the same network twice: once undisturbed, once in a process that is killed (SIGKILL) at
+random moments and resumed. Exits with 1 unless weights, optimiser state and learning curve are
+identical.
 """
 
 import argparse
@@ -34,7 +35,7 @@ def main() -> int:
     kills, processes = 0, 0
     while kills < options.kills:
         processes += 1
-        # Half of the run's time is gone after the last kill, on average: it must not end before.
+        # On average the kills use up half of the run's time, so the run does not end too early.
         wait = moments.uniform(0, lasted / options.kills)
         killed = kill_after(command(options, folder / "killed"), wait)
         kills += killed
@@ -54,7 +55,7 @@ def main() -> int:
 def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=1, help="decides the moments")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the random moments")
     parser.add_argument("--task", default="copy")
     parser.add_argument("--model", default="ntm-ff")
     parser.add_argument("--sequences", type=int, default=60_000)
@@ -69,7 +70,7 @@ def command(options: argparse.Namespace, folder: Path) -> list[str]:
 
 
 def kill_after(arguments: list[str], seconds: float) -> bool:
-    """Kill the run this long after it has begun to train; whether it was still alive."""
+    """Kill the run this long after training starts; return whether it was still alive."""
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         process.stdout.readline()

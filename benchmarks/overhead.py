@@ -1,9 +1,9 @@
-"""How long it takes to get going: imports, and `ntm train copy` up to its first lines.
+"""Start-up times: imports, and `ntm train copy` up to its first lines.
 
     python benchmarks/overhead.py
 
-Every measurement is a fresh process, and they take turns over several rounds. The clock runs from
-the start of the process to its end, or to the arrival of the line.
+Every measurement is a new process, and the measurements take turns over several rounds. The time
+runs from the start of the process to its end, or to the arrival of the line.
 """
 
 import argparse
@@ -17,14 +17,14 @@ from ntm.bench.timing import Quartiles
 
 
 def seconds_of(*arguments: str) -> float:
-    """From start to end of a Python process."""
+    """Return the seconds from the start to the end of a Python process."""
     start = time.perf_counter()
     subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
     return time.perf_counter() - start
 
 
 def seconds_to_line(holding: str) -> float:
-    """From the start of `ntm train copy` to the first line that holds a text."""
+    """Return the seconds from the start of `ntm train copy` to the first line with this text."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "ntm", "train", "copy", "--run", f"{folder}/run"]
         start = time.perf_counter()
@@ -45,7 +45,7 @@ WORK: dict[str, Callable[[], float]] = {
     "import ntm": lambda: seconds_of("-c", "import ntm"),
     "from ntm import NTM": lambda: seconds_of("-c", "from ntm import NTM"),
     "ntm --help": lambda: seconds_of("-m", "ntm", "--help"),
-    "ntm train copy, to its first line": lambda: seconds_to_line("TimedTraining ntm-ff on copy"),
+    "ntm train copy, to its first line": lambda: seconds_to_line("Training ntm-ff on copy"),
     "ntm train copy, to its first progress": lambda: seconds_to_line("sequences/s"),
 }
 

@@ -4,12 +4,13 @@
     pip install attrs argcomplete
     python benchmarks/pytorch_ntm.py --checkout /tmp/pytorch-ntm
 
-Same sizes (100 controller units, 128 x 20 memory, one read and one write head, 8 bits, lengths 1 to
-20), same sequences, batch size 1, one thread, in turn within one run. A training step is theirs as
-their `train.py` does it and ours as `ntm train` does it; drawing the data is on neither side.
+Both have the same sizes (100 controller units, 128 x 20 memory, one read and one write head, 8
+bits, lengths 1 to 20), the same sequences, batch size 1 and one thread, and take turns within one
+run. Their training step is the step of their `train.py`, ours is the step of `ntm train`. The time
+to draw the data is not counted.
 
-The checkout is only read. Its package is called `ntm` like this one, and its tasks use an argument
-of attrs that has since been renamed; both are dealt with in memory, while it is imported.
+The checkout is not changed. Its package is called `ntm` like this one, and its tasks use an
+argument of attrs that has since been renamed. The import works around both in memory.
 """
 
 import argparse
@@ -58,7 +59,7 @@ class TheirTraining:
 
 
 def their_train(checkout: Path) -> ModuleType:
-    """Their `train` module, imported under another name than this package's."""
+    """Import their `train` module without disturbing this package."""
     if not (checkout / "train.py").exists() or not (checkout / "ntm" / "aio.py").exists():
         sys.exit(f"{checkout} is not a checkout of pytorch-ntm: it lacks train.py or ntm/aio.py.")
     sys.dont_write_bytecode = True
@@ -68,7 +69,7 @@ def their_train(checkout: Path) -> ModuleType:
 
 @contextmanager
 def _hidden(packages: tuple[str, ...]) -> Iterator[None]:
-    """Within this, modules of these names are imported anew; afterwards ours are back."""
+    """Import modules of these names anew within this context, and restore ours afterwards."""
 
     def loaded() -> list[str]:
         return [name for name in sys.modules if name.partition(".")[0] in packages]
@@ -84,9 +85,9 @@ def _hidden(packages: tuple[str, ...]) -> Iterator[None]:
 
 @contextmanager
 def _found_in(folder: Path) -> Iterator[None]:
-    """Within this, packages are looked for in this folder before anybody else is asked.
+    """Look for packages in this folder first, within this context.
 
-    On `sys.path` alone the folder would come too late: an editable install has a finder before it.
+    `sys.path` would not be enough: the finder of an editable install comes before it.
     """
 
     class Finder(importlib.abc.MetaPathFinder):
@@ -103,7 +104,7 @@ def _found_in(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _accepting_convert() -> Iterator[None]:
-    """Within this, attrs knows the argument `converter` by its former name too."""
+    """Let attrs accept `convert`, the former name of `converter`, within this context."""
     attrib: Any = attr.attrib
 
     @functools.wraps(attrib)

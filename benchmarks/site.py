@@ -1,24 +1,22 @@
-"""The site in a real browser: how soon it shows a picture, and how fast it trains, in one run.
+"""Speed of the site in a real browser: time to the first picture, and training speed.
 
     python benchmarks/site.py [--seeds 1 2 3] [--firefox] [--json]
 
-It writes the site, serves it with `python -m http.server` and opens it in a browser (browser.py).
-Printed are
+Writes the site, serves it with `python -m http.server`, opens it in a browser (browser.py), and
+prints
 
-    first picture      from opening the address, nothing cached, to the first drawn memory
-    download           what was fetched until then, compressed by gzip
-    below 0.1 bits     from the click on Train, median of the seeds
-    sequences/s        in the page's worker, and what a whole core would give: per second of its own
-                       processor time
-    of AVX2            the latter beside `ntm train` on the AVX2 build of the native engine, by
-                       processor time too; they take turns, seed by seed, and the median counts
-    frames/s           of the page before the click, which is what the display gives, and while it
-                       trains; and the latter as a share of the former
+    first picture      time from opening the address, with empty caches, to the first drawn memory
+    download           size of everything fetched until then, compressed by gzip
+    below 0.1 bits     time from the click on Train, median of the seeds
+    sequences/s        speed of the page's worker, per second of wall time and of processor time
+    of AVX2            speed by processor time, divided by the speed of `ntm train` on the AVX2
+                       build of the native engine; both take turns, seed by seed; median
+    frames/s           frame rate of the page before the click (the display's rate) and during
+                       training, and their ratio
 
-With --firefox it is Firefox that opens it, and what needs the processor time of its workers is left
-out.
+With --firefox, Firefox opens the site, and numbers by processor time are left out.
 
-On a busy machine all but the ratios by processor time get worse: look at the load, too.
+On a busy machine, everything except the ratios by processor time gets worse. The load is printed.
 """
 
 import argparse
@@ -104,11 +102,11 @@ with tempfile.TemporaryDirectory() as folder:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", nargs="+", default=["1", "2", "3"], help="of the training runs")
+    parser.add_argument("--seeds", nargs="+", default=["1", "2", "3"], help="seeds of training")
     parser.add_argument(
-        "--firefox", action="store_true", help="in Firefox instead of Chrome, Chromium or Edge"
+        "--firefox", action="store_true", help="use Firefox instead of Chrome, Chromium or Edge"
     )
-    parser.add_argument("--json", action="store_true", help="print nothing but JSON")
+    parser.add_argument("--json", action="store_true", help="print only JSON")
     options = parser.parse_args()
     results = (in_firefox if options.firefox else measured)(options.seeds)
     if options.json:
@@ -205,7 +203,7 @@ def sequences_of(seen: dict[str, Any]) -> int:
 
 
 def told(seen: dict[str, Any]) -> dict[str, float]:
-    """What a page saw while it trained."""
+    """Return the results that a page recorded during training."""
     idle, busy = gaps_of(seen["idle"]), gaps_of(seen["frames"])
     idle_rate, busy_rate = 1000 / mean(idle), 1000 / mean(busy)
     return {
@@ -223,7 +221,7 @@ def gaps_of(times: list[float]) -> list[float]:
 
 
 def worker_seconds() -> dict[str, float]:
-    """Processor time of the workers' threads of all browsers, by thread."""
+    """Return the processor time of the worker threads of all browsers, by thread."""
     found = {}
     for stat in Path("/proc").glob("[0-9]*/task/[0-9]*/stat"):
         try:
@@ -238,14 +236,14 @@ def worker_seconds() -> dict[str, float]:
 
 
 def beside_native(run: dict[str, float]) -> dict[str, float]:
-    """The same with the ratio to a training by the native engine, right after it."""
+    """Train with the native engine, and add its speed and the ratio to a page's results."""
     native = native_speed()
     ratio = run["sequences/s of a whole core"] / native
     return run | {"AVX2 sequences/s of a whole core": native, "of AVX2, by processor time": ratio}
 
 
 def native_speed() -> float:
-    """Sequences a second by processor time. A process has one build, so it needs one of its own."""
+    """Return sequences per second of processor time. A new process selects the AVX2 build."""
     words = [sys.executable, "-c", NATIVE, str(SEQUENCES)]
     environment = {**os.environ, "NTM_INSTRUCTIONS": "avx2"}
     done = subprocess.run(words, env=environment, stdout=subprocess.PIPE, text=True, check=True)

@@ -1,17 +1,17 @@
-"""How fast the studio's viewer is: a copy of 120 vectors, drawn and played in a real browser.
+"""Speed of the studio's viewer: a copy of 120 vectors, drawn and played in a real browser.
 
     python benchmarks/studio_frames.py [--length 120] [--speed 64] [--json]
 
-It draws the trace of the paper's copy network (untrained: the viewer draws as much either way) in
-a browser (browser.py), without a screen, and prints
+Draws the trace of the paper's copy network in a browser (browser.py) without a screen. The network
+is untrained, which does not change the amount of drawing. Prints
 
-    document      the size of the trace document
-    render        from the document's text to the drawn page: parsing, decoding, drawing, layout
-    frames        frames per second while it plays, and the longest time between two of them
-    steps         steps per second that were shown, of those that were asked for
-    work          processor time of the page's own thread, for one render and for one step
+    document      size of the trace document
+    render        time from the document's text to the page: parsing, decoding, drawing, layout
+    frames        frames per second during playback, and the longest time between two frames
+    steps         steps per second, shown and requested
+    work          processor time of the page's thread, for one render and for one step
 
-On a busy machine all but the work gets worse: look at the load that is printed, too.
+On a busy machine, everything except the work gets worse. The load is printed.
 """
 
 import argparse
@@ -66,7 +66,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--length", type=int, default=120, help="vectors to copy")
     parser.add_argument("--speed", type=int, default=64, help="steps per second to play at")
-    parser.add_argument("--json", action="store_true", help="print nothing but JSON")
+    parser.add_argument("--json", action="store_true", help="print only JSON")
     options = parser.parse_args()
     results = measured(options.length, options.speed)
     if options.json:
@@ -81,7 +81,7 @@ def measured(length: int, speed: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder, open_browser() as browser:
         file = Path(folder, "trace.html")
         file.write_text(html, encoding="utf-8")
-        # The page's policy knows the hash of its script, which is another one now.
+        # The script was changed, so its hash no longer matches the page's policy.
         page = browser.new_page(viewport={"width": 1280, "height": 900}, bypass_csp=True)
         page.goto(file.as_uri())
         page.locator(".transport").wait_for()
@@ -94,7 +94,7 @@ def page_of(length: int) -> str:
     batch = settings.task.at(length=length).sample(1, block_generator("benchmark", 1))
     torch.manual_seed(1)
     html = show(build_model(settings), batch, settings.task, title=f"copy, length {length}").html()
-    # The viewer is a module and keeps its names to itself; here it is called again from outside.
+    # The names of a module are private. This makes `mountViewer` callable from outside.
     return html.replace("\nmountViewer(", "\nwindow.mountViewer = mountViewer;\nmountViewer(")
 
 
@@ -108,7 +108,7 @@ def rendered(page: Page) -> dict[str, float]:
 
 
 def worked(page: Page, script: str) -> tuple[Any, float]:
-    """What a script returns, and the milliseconds that the page's thread was at work for it."""
+    """Run a script; return its result and the milliseconds of work of the page's thread."""
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
 

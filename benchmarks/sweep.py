@@ -1,14 +1,15 @@
-"""What a sweep costs over bare runs, and what more workers give.
+"""Overhead of a sweep over single runs, and throughput of several workers.
 
     python benchmarks/sweep.py --seconds 60
 
-Trains the same copy runs by `ntm train`, one after the other, and by `ntm sweep` with one worker,
-and compares their processor time, which other programs change less than the clock's, but do: on a
-busy machine rounds of 15 s differed by 20 %. Measure on a quiet one, with runs of a minute. The
-start-up is what a sweep of a single run takes longer than the bare run, however long that is. Then
-trains as many runs at once as there are workers, for one worker up to one per core: the throughput
-is the sequences per second of a worker's processor time, times the workers. Every ratio is taken
-within a round, in which all take turns; medians over the rounds are reported.
+Overhead: trains the same copy runs with `ntm train`, one after another, and with `ntm sweep` and
+one worker, and compares their processor time. Start-up: the fixed extra time of a sweep, measured
+with a run of one sequence. Throughput: for one worker up to one per core, trains one run per worker
+and multiplies the sequences per second of a worker's processor time by the number of workers.
+
+Every ratio is taken within a round, in which all contestants take turns; medians over the rounds
+are printed. Other programs also change processor time: on a busy machine, rounds of 15 s differed
+by 20 %. Measure on a quiet machine, with runs of a minute.
 """
 
 import argparse
@@ -24,7 +25,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-RUNS = 2  # of the comparison with bare runs
+RUNS = 2  # runs in the comparison with bare runs
 FORMS = {"overhead": "{:+.1%}", "start-up": "{:.1f} s"}
 FILE = """
 tasks = ["copy"]
@@ -62,13 +63,13 @@ def parse_options() -> argparse.Namespace:
 
 
 def calibrated(seconds: float, folder: Path) -> int:
-    """Sequences that take a run that long, start-up not counted."""
+    """Return the sequences that a run trains on in this time, without start-up."""
     few, many = (bare(n, folder / str(n), seeds=[1]).processor for n in (1, 4001))
     return max(1000, round(seconds * 4000 / (many - few) / 1000) * 1000)
 
 
 def measured(sequences: int, folder: Path, most_workers: int) -> dict[str, float]:
-    """One round: the overhead, and the throughput of every number of workers over that of one."""
+    """Measure one round: overhead, start-up, and throughput relative to one worker."""
     seeds = list(range(1, RUNS + 1))
     alone = bare(sequences, folder / "bare", seeds)
     together = swept(sequences, folder / "swept", seeds, workers=1)
@@ -81,7 +82,7 @@ def measured(sequences: int, folder: Path, most_workers: int) -> dict[str, float
     for workers in range(1, most_workers + 1):
         seeds = list(range(1, workers + 1))
         cost = swept(sequences, folder / f"workers-{workers}", seeds, workers)
-        # Every worker has its own start-up; the sweep's own is in the first.
+        # Every worker has a start-up time. The first one includes the start-up of the sweep.
         seconds = (cost.processor - start - (workers - 1) * start / 2) / workers
         rates[workers] = workers * sequences / seconds
     found |= {f"throughput of {w}": rate / rates[1] for w, rate in rates.items()}
@@ -105,7 +106,7 @@ def swept(sequences: int, folder: Path, seeds: Sequence[int], workers: int) -> C
 
 
 def total(commands: Sequence[Sequence[str]]) -> Cost:
-    """The time of commands that run one after the other, with all their children."""
+    """Run commands one after another; return their time, including all their children."""
     before, began = children_seconds(), time.perf_counter()
     for command in commands:
         subprocess.run(

@@ -1,10 +1,10 @@
-"""A plain torch loop at batch 1, native against reference, in one run.
+"""Speed of a plain torch loop at batch 1, native against reference, in one run.
 
     python benchmarks/torch_loop.py [--rounds 15]
 
-Copy with a feedforward controller, one sequence of each length from 1 to 20, one thread. Rounds of
-the engines alternate; a ratio is that of the best times of a round, and the median of the rounds is
-printed with the smallest and the largest.
+Copy with a feedforward controller, one sequence of each length from 1 to 20, one thread. The
+engines take turns. Each round compares their best times; the median ratio is printed with the
+smallest and the largest.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def problems() -> list[Problem]:
 
 
 def loop(net: NTM, data: list[Problem], optimiser: torch.optim.Optimizer | None) -> float:
-    """Seconds of one pass over the problems."""
+    """Return the seconds of one pass over the problems."""
     parameters = list(net.parameters())
     start = time.process_time()
     for x, target, length in data:

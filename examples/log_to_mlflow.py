@@ -1,4 +1,4 @@
-"""A run's learning curve on MLflow.
+"""Log a run's learning curve to MLflow.
 
 pip install mlflow
 python examples/log_to_mlflow.py
@@ -12,19 +12,19 @@ from ntm.training import Observer, make_progress, settings_for, train
 
 
 class MLflow(Observer):
-    """Logs every report of a run."""
+    """Observer that logs every report of a run."""
 
     def started(self, run: Any) -> None:
-        """Begin with all settings of the run."""
+        """Start with all settings of the run."""
         mlflow.start_run()
         mlflow.log_params(run.settings.flat())
 
     def reported(self, run: Any, line: dict[str, Any]) -> None:
-        """Log the numbers of a report over the sequences."""
+        """Log the numbers of a report; the step is the number of sequences."""
         mlflow.log_metrics(line, step=line["sequences"])
 
     def close(self) -> None:
-        """End the run, after an error too."""
+        """End the run, also after an error."""
         mlflow.end_run()
 
 

@@ -1,4 +1,4 @@
-"""A run's learning curve on Weights & Biases.
+"""Log a run's learning curve to Weights & Biases.
 
 pip install wandb
 python examples/log_to_wandb.py
@@ -12,17 +12,17 @@ from ntm.training import Observer, make_progress, settings_for, train
 
 
 class WandB(Observer):
-    """Logs every report of a run."""
+    """Observer that logs every report of a run."""
 
     def __init__(self, project: str) -> None:
         self.project = project
 
     def started(self, run: Any) -> None:
-        """Begin with all settings of the run."""
+        """Start with all settings of the run."""
         self.session = wandb.init(project=self.project, config=run.settings.flat())
 
     def reported(self, run: Any, line: dict[str, Any]) -> None:
-        """Log the numbers of a report over the sequences."""
+        """Log the numbers of a report; the step is the number of sequences."""
         self.session.log(line, step=line["sequences"])
 
     def ended(self, run: Any) -> None:

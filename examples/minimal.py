@@ -3,8 +3,8 @@
     python examples/minimal.py
 
 Copy is the first task of the paper (Graves, Wayne and Danihelka, 2014, section 4.1). The network
-hears 1 to 20 random vectors of eight bits, then a delimiter, and has to say the vectors again
-without hearing anything more. Time goes to the right:
+receives 1 to 20 random vectors of eight bits, then a delimiter. It then has to output the vectors
+without further input. Time goes to the right:
 
     input   bits       # . #  .  . . .
                        . # #  .  . . .
@@ -12,9 +12,9 @@ without hearing anything more. Time goes to the right:
     target  bits                 # . #
                                  . # #
 
-An untrained network pays one bit for each bit it has to say, 84 per sequence on average. This one
-is below a tenth of a bit, that is, it makes no mistakes, after some 3,000 sequences. In the end it
-copies fifty vectors, more than twice as many as it was trained on, and most sequences of 120.
+An untrained network costs one bit per output bit, 84 bits per sequence on average. After about
+3,000 sequences, this network is below a tenth of a bit: it makes no mistakes. At the end it copies
+50 vectors, more than twice the longest in training, and most sequences of 120.
 """
 
 import argparse
@@ -28,26 +28,26 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from ntm import NTM
 
 BITS = 8
-LONGEST = 20  # vectors of a sequence in training
+LONGEST = 20  # most vectors per sequence in training
 
 
 class Batch(NamedTuple):
     """Problems of mixed lengths; time is the first axis, the batch the second."""
 
     inputs: Tensor
-    """(time, batch, BITS + 1): the vectors, the delimiter, then silence."""
+    """(time, batch, BITS + 1): the vectors, the delimiter, then zeros."""
     targets: Tensor
-    """(time, batch, BITS): what is to be said after the delimiter."""
+    """(time, batch, BITS): the vectors again, after the delimiter."""
     scored: Tensor
-    """(time, batch): whether the answer counts at a step."""
+    """(time, batch): whether the output counts at a step."""
     lengths: Tensor
-    """(batch,): the steps of each problem. What comes after them is padding."""
+    """(batch,): number of steps of each problem. Later steps are padding."""
 
 
 def draw_batch(counts: Tensor, generator: torch.Generator) -> Batch:
-    """Random problems with so many vectors each.
+    """Return random problems of mixed lengths.
 
-    counts: (batch,) whole numbers of at least 1.
+    counts: number of vectors per problem, (batch,) whole numbers of at least 1.
     """
     lengths = 2 * counts + 1
     time, size = int(lengths.max()), len(counts)
@@ -62,13 +62,13 @@ def draw_batch(counts: Tensor, generator: torch.Generator) -> Batch:
 
 
 def bits_per_sequence(logits: Tensor, batch: Batch) -> Tensor:
-    """The paper's cost: cross-entropy over all scored steps and channels, in bits."""
+    """Return the paper's cost: cross-entropy over all scored steps and channels, in bits."""
     nats = binary_cross_entropy_with_logits(logits, batch.targets, reduction="none").sum(-1)
     return (nats * batch.scored).sum(0) / math.log(2)
 
 
 def make_network(memory_locations: int = 128) -> NTM:
-    """The network of the paper's first table: 100 feedforward units, a memory of 128 x 20."""
+    """Build the network of the paper's first table: 100 feedforward units, 128 x 20 memory."""
     return NTM(
         input_size=BITS + 1,
         output_size=BITS,
@@ -77,14 +77,14 @@ def make_network(memory_locations: int = 128) -> NTM:
         memory_locations=memory_locations,
         memory_width=20,
         heads=1,
-        backward_clip=1.0,  # bounds what flows back at every step: training does not explode
-        head_gain=0.25,  # heads begin with small wishes: more starts learn
+        backward_clip=1.0,  # bounds the gradient at every step: training does not explode
+        head_gain=0.25,  # small initial weights of the heads: more starts learn
     )
 
 
 def train(net: NTM, steps: int, batch_size: int, seed: int) -> None:
-    """Train, and print the mean cost of every five hundred steps."""
-    # The paper's optimiser as far as torch has it: centred RMSProp with momentum.
+    """Train, and print the mean cost of every 500 steps."""
+    # The closest optimiser in torch to the paper's: centred RMSProp with momentum.
     optimiser = torch.optim.RMSprop(
         net.parameters(), lr=1e-4, alpha=0.95, eps=1e-2, momentum=0.9, centered=True
     )
@@ -109,7 +109,7 @@ def train(net: NTM, steps: int, batch_size: int, seed: int) -> None:
 
 @torch.no_grad()
 def measure(net: NTM, length: int, seed: int, sequences: int = 100) -> tuple[float, float]:
-    """Mean cost of fresh problems of one length, and the share that has no wrong bit."""
+    """Return the mean cost of fresh problems of one length, and the share without a wrong bit."""
     batch = draw_batch(torch.full((sequences,), length), torch.Generator().manual_seed(seed))
     logits, _ = net(batch.inputs, lengths=batch.lengths)
     wrong = ((logits > 0) != (batch.targets > 0.5)) & batch.scored.unsqueeze(-1)
@@ -118,11 +118,11 @@ def measure(net: NTM, length: int, seed: int, sequences: int = 100) -> tuple[flo
 
 
 def main() -> None:
-    """Train, then copy sequences of the trained lengths and beyond."""
+    """Train, then copy sequences of trained lengths and of greater lengths."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--steps", type=int, default=10_000, help="updates (default: 10,000)")
-    parser.add_argument("--batch-size", type=int, default=1, help="as in the paper by default: 1")
-    parser.add_argument("--seed", type=int, default=1, help="of weights and data (default: 1)")
+    parser.add_argument("--batch-size", type=int, default=1, help="batch size (default: 1)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of weights and data (default: 1)")
     options = parser.parse_args()
 
     torch.manual_seed(options.seed)

@@ -1,10 +1,11 @@
-"""Search for a learning rate, momentum and memory size with Optuna; every trial is a few seeds.
+"""Search for a learning rate, momentum and memory size with Optuna, a few seeds per trial.
 
     pip install optuna
     python examples/search_optuna.py --task copy --trials 20 --out runs/search
 
-Optuna proposes, `ntm.scale.execute` trains, and the median cost over the seeds is what counts: one
-lucky seed proves nothing. The study is kept beside the runs: the same command adds trials to it.
+Optuna proposes settings, and `ntm.scale.execute` trains them. The median cost over the seeds
+counts, because one lucky seed proves nothing. The study is stored with the runs: the same command
+adds more trials.
 """
 
 import argparse
@@ -36,7 +37,7 @@ def main() -> None:
 
 
 def parse_options() -> argparse.Namespace:
-    """The options of the search."""
+    """Parse the options of the search."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--task", default="copy")
     parser.add_argument("--model", default="ntm-ff")
@@ -49,7 +50,7 @@ def parse_options() -> argparse.Namespace:
 
 
 def objective(options: argparse.Namespace) -> Callable[[optuna.Trial], float]:
-    """The median cost of a trial's runs."""
+    """Return the objective: the median cost of a trial's runs."""
     fixed = {"sequences": options.sequences, "threads": 1}
     base = paper_settings(options.task, options.model).with_(training=fixed)
 
@@ -71,7 +72,7 @@ def objective(options: argparse.Namespace) -> Callable[[optuna.Trial], float]:
 
 
 def proposal(trial: optuna.Trial, base: Settings) -> dict[str, str]:
-    """What to try: settings by the names that `ntm train --set` knows."""
+    """Return the settings to try, by their names in `ntm train --set`."""
     values = {
         "optimiser.learning_rate": trial.suggest_float(
             "optimiser.learning_rate", 1e-5, 1e-3, log=True

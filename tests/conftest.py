@@ -13,7 +13,7 @@ from ntm.training import paper_settings
 torch.set_num_threads(1)
 os.environ["OMP_NUM_THREADS"] = "1"  # for the processes that tests start
 
-# No deadline: how long an example takes says nothing about whether the code is right.
+# No deadline: a slow example is not a wrong result.
 settings.register_profile("ntm", deadline=None, derandomize=True)
 settings.load_profile("ntm")
 

@@ -1,4 +1,4 @@
-"""Recordings made by hand: what two heads do that run a known program."""
+"""Hand-made recordings of two heads that run a known program."""
 
 from dataclasses import dataclass, field, replace
 
@@ -20,34 +20,34 @@ Array = NDArray[np.floating]
 
 @dataclass
 class Moves:
-    """Where a write head and a read head go, and what is written: time first, then the batch."""
+    """Locations of a write head and a read head, and the vectors written; time comes first."""
 
     write: Places
     read: Places
     adds: Array  # (time, batch, WIDTH)
-    match: Places  # the location that the read head's key finds; NOWHERE: it moves by shifting
-    keys: Array | None = None  # of the read head, (time, batch, WIDTH)
+    match: Places  # location that the read head's key finds; NOWHERE: the head shifts
+    keys: Array | None = None  # keys of the read head, (time, batch, WIDTH)
     logits: Array | None = None  # (time, batch, output_size)
     write_focus: Array | None = None  # the largest weight of each write, (time, batch)
-    reads: Array = field(default_factory=lambda: np.zeros(0))  # by default, what is in memory
+    reads: Array = field(default_factory=lambda: np.zeros(0))  # default: the memory's contents
 
 
 def still(batch: Batch) -> Moves:
-    """Heads that stay at location zero, and write what they see."""
+    """Return heads that stay at location zero and write their inputs."""
     shape = tuple(batch.inputs.shape[:2])
     nothing = np.zeros(shape, dtype=np.int64)
     return Moves(nothing, nothing.copy(), embedded(batch), np.full(shape, NOWHERE))
 
 
 def embedded(batch: Batch) -> Array:
-    """Inputs as vectors that can be stored, all different in direction."""
+    """Return the inputs as vectors that can be stored, all with different directions."""
     mixing = np.random.default_rng(3).normal(size=(batch.inputs.shape[2] + 1, WIDTH))
     ones = np.ones((*batch.inputs.shape[:2], 1))
     return np.tanh(np.concatenate([batch.inputs.numpy(), ones], axis=2) @ mixing)
 
 
 def right_answers(batch: Batch) -> Array:
-    """Logits that are sure of the targets."""
+    """Return logits that predict the targets with certainty."""
     return 8 * batch.targets.numpy() - 4
 
 
@@ -56,7 +56,7 @@ def sample(task: Task, sequences: int, seed: int = 1) -> Batch:
 
 
 def performed(task: Task, batch: Batch, moves: Moves, locations: int = LOCATIONS) -> Recording:
-    """The recording of heads that make these moves, with all their attention on one location."""
+    """Return the recording of heads that make these moves, each focused on one location."""
     reads = moves.reads if moves.reads.size else _read_back(moves, locations)
     keys = np.zeros_like(moves.adds) if moves.keys is None else moves.keys
     shape = (*moves.write.shape, 1)
@@ -81,12 +81,12 @@ def performed(task: Task, batch: Batch, moves: Moves, locations: int = LOCATIONS
 
 
 def addressed(places: Places, match: Places, locations: int) -> dict[str, Array]:
-    """The addressing of a head that goes to `places`, by content where its key has a match."""
+    """Return the addressing of a head that visits `places`, by content if its key has a match."""
     by_content, before = match != NOWHERE, np.roll(places, 1, axis=0)
     before[0] = places[0]
     origin = np.where(by_content, match, before)
     moved = (places - origin + locations // 2) % locations - locations // 2
-    # The programs need longer moves only where nobody looks.
+    # The programs make longer moves only at steps that no test checks.
     shifts = (np.clip(moved, -1, 1)[..., None] == SHIFTS).astype(float)
     eye, elsewhere = np.eye(locations), (places + locations // 2) % locations
     return {
@@ -104,7 +104,7 @@ def addressed(places: Places, match: Places, locations: int) -> dict[str, Array]
 def with_more_heads(
     recording: Recording, write_heads: int, read_heads: int, seed: int
 ) -> Recording:
-    """The same heads as the last of their kind, after others that attend at random."""
+    """Add heads that attend at random before the heads of a recording."""
     noise, trace, changes = np.random.default_rng(seed), recording.trace, {}
     heads = {"write": write_heads, "read": read_heads}
     for name, array in vars(trace).items():
@@ -116,7 +116,7 @@ def with_more_heads(
 
 
 def with_reads_shuffled(recording: Recording, seed: int) -> Recording:
-    """The same, but the read head goes through its locations in a random order, each time anew."""
+    """Let the read head visit its locations in a new random order for every sequence."""
     trace, noise = recording.trace, np.random.default_rng(seed)
     order = np.argsort(noise.random(trace.inputs.shape[:2]), axis=0)
     sequence = np.arange(order.shape[1])
@@ -128,10 +128,11 @@ def with_reads_shuffled(recording: Recording, seed: int) -> Recording:
 def copy_program(
     task: Copy | RepeatCopy, batch: Batch, *, start: int = 7, step: int = 1, lead: int = 0
 ) -> Moves:
-    """The paper's: write at one location after another, go back to the start, read them again.
+    """Copy as in the paper: write to successive locations, return to the start, read them again.
 
-    lead: how many steps before its output a vector is read. The start is found by content, by way
-    of the location before it.
+    The head finds the location before the start by content, and shifts to the start.
+
+    lead: steps from the read of a vector to its output.
     """
     moves = still(batch)
     first = int(
@@ -155,9 +156,9 @@ def copy_program(
 
 
 def recall_program(task: AssociativeRecall, batch: Batch, *, by_item: bool = False) -> Moves:
-    """The paper's: write every step at a location of its own; find the delimiter's; read on.
+    """Recall as in the paper: write each step to a new location, find the delimiter, read on.
 
-    by_item: find the last vector of the queried item instead, and walk past the delimiter.
+    by_item: find the last vector of the queried item instead, and shift past the delimiter.
     """
     moves, period = still(batch), task.item_length + 1
     moves.write[:] = np.arange(len(moves.write))[:, None]
@@ -171,7 +172,7 @@ def recall_program(task: AssociativeRecall, batch: Batch, *, by_item: bool = Fal
         moves.keys[jump, b] = moves.adds[match, b]
     moves.logits = right_answers(batch)
     moves.read %= LOCATIONS
-    # Delimiters look alike; what is stored at them must not.
+    # Delimiters look alike, but the vectors stored at them must differ.
     ends = np.arange(0, len(moves.adds), period)
     moves.adds[ends] = np.random.default_rng(5).normal(size=moves.adds[ends].shape)
     for b in range(batch.batch_size):
@@ -182,7 +183,7 @@ def recall_program(task: AssociativeRecall, batch: Batch, *, by_item: bool = Fal
 
 
 def queried_item(task: AssociativeRecall, batch: Batch, sequence: int) -> int:
-    """Which item of a list is the query, found one by one."""
+    """Return the number of the queried item in each list, found by comparing every item."""
     bits, period = batch.inputs[:, sequence, : task.bits], task.item_length + 1
     items = int(batch.inputs[:, sequence, task.bits].sum())
     query = bits[items * period + 1 : items * period + period]
@@ -193,7 +194,7 @@ def queried_item(task: AssociativeRecall, batch: Batch, sequence: int) -> int:
 
 
 def counting_program(task: NGrams, batch: Batch) -> Moves:
-    """The paper's: a location for each context, read when it is seen, written a step later."""
+    """Count as in the paper: one location per context, read at once, written a step later."""
     moves = still(batch)
     context = contexts_one_by_one(task, batch)
     moves.read[:] = np.where(context >= 0, context, LOCATIONS - 1)
@@ -212,7 +213,7 @@ def counting_program(task: NGrams, batch: Batch) -> Moves:
 
 
 def contexts_one_by_one(task: NGrams, batch: Batch) -> Places:
-    """The last bits of every step as a number, NOWHERE before there are enough."""
+    """Return the last bits at every step as a number, NOWHERE before there are enough."""
     bits = batch.inputs[:, :, 0].int().tolist()
     numbers = np.full((len(bits), batch.batch_size), NOWHERE)
     for t in range(task.context - 1, len(bits)):
@@ -225,7 +226,7 @@ def contexts_one_by_one(task: NGrams, batch: Batch) -> Places:
 def sorting_program(
     task: PrioritySort, batch: Batch, *, slope: float = -20.0, middle: float = 30.0
 ) -> Moves:
-    """The paper's: the priority decides the location; then read from the highest down."""
+    """Sort as in the paper: write to the location of the priority, then read in order."""
     moves = still(batch)
     priorities = batch.inputs[: task.length, :, task.bits].numpy()
     places = np.round(middle + slope * priorities).astype(np.int64) % LOCATIONS
@@ -237,7 +238,7 @@ def sorting_program(
 
 
 def _read_back(moves: Moves, locations: int) -> Array:
-    """What the read head finds if every write replaces what was there."""
+    """Return the vectors that the read head finds if every write replaces the old vector."""
     time, batch_size = moves.write.shape
     memory, reads = np.zeros((batch_size, locations, WIDTH)), np.zeros_like(moves.adds)
     for t in range(time):
@@ -248,6 +249,6 @@ def _read_back(moves: Moves, locations: int) -> Array:
 
 
 def _spread(places: Places, largest: Array, locations: int) -> Array:
-    """Weightings with that largest weight, and the rest evenly on the other locations."""
+    """Return weightings with this largest weight, and the rest spread evenly."""
     rest = ((1 - largest) / (locations - 1))[..., None]
     return np.where(np.eye(locations)[places] > 0, largest[..., None], rest)

@@ -63,12 +63,12 @@ class Mutant(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The same for the same change of the same source."""
+        """Hash of the changed source."""
         return hashlib.sha256(self.source.encode()).hexdigest()[:16]
 
 
 def changes(node: ast.AST) -> Iterator[ast.AST]:
-    """What may stand in the place of a node."""
+    """Yield possible replacements of a node."""
     if isinstance(node, ast.Compare) and type(node.ops[0]) in _COMPARISONS:
         yield _with(node, ops=[_COMPARISONS[type(node.ops[0])](), *node.ops[1:]])
     elif isinstance(node, ast.BinOp | ast.AugAssign) and type(node.op) in _ARITHMETIC:
@@ -99,14 +99,14 @@ def _with(node: Any, **fields: Any) -> Any:
 
 
 def skipped(node: ast.AST) -> bool:
-    """What says nothing about behaviour: annotations, error texts, decorators, representations."""
+    """Return whether a node has no behaviour to test: an error text, an import or a __repr__."""
     if isinstance(node, ast.FunctionDef):
         return node.name.startswith(("__repr__", "_repr_", "extra_repr"))
     return isinstance(node, ast.JoinedStr | ast.ImportFrom | ast.Import)
 
 
 class Place(NamedTuple):
-    """Where a node stands: in a field of its parent, in a list if there is an index."""
+    """Position of a node: a field of its parent, and an index if the field is a list."""
 
     parent: ast.AST
     field: str
@@ -115,7 +115,7 @@ class Place(NamedTuple):
     in_body: bool
 
     def put(self, node: ast.AST) -> None:
-        """Put another node there."""
+        """Put another node in this position."""
         if self.index is None:
             setattr(self.parent, self.field, node)
         else:
@@ -123,7 +123,7 @@ class Place(NamedTuple):
 
 
 def places(node: ast.AST, in_body: bool = False) -> Iterator[Place]:
-    """Every node below one."""
+    """Yield the positions of all nodes below a node."""
     for name, value in ast.iter_fields(node):
         if name in {"annotation", "returns", "decorator_list", "type_comment"}:
             continue
@@ -135,7 +135,7 @@ def places(node: ast.AST, in_body: bool = False) -> Iterator[Place]:
 
 
 def mutants(module: str) -> Iterator[Mutant]:
-    """All mutants of a module."""
+    """Yield all mutants of a module."""
     tree = ast.parse((ROOT / "src" / "ntm" / f"{module}.py").read_text())
     for place in list(places(tree)):
         for other in changes(place.node):

@@ -1,12 +1,12 @@
-"""Mutation testing: break the code in one place, and see whether a test notices.
+"""Mutation testing: break the code in one place, and check whether a test fails.
 
     python -m tests.mutate [--only addressing] [--sample 200] [--seed 0]
 
-Covers section 3, the tasks and the costs. The tests of a module are collected and run once, noting
-which functions each of them calls. Then every mutant is a process forked from there: it puts the
-broken code into the function and runs the tests that call it until one fails. Where that is not
-enough (a default, a constant, a function that only importing calls), a new process imports the
-broken module. Results are appended to build/mutants.jsonl, and what is known there is not tried
+Covers section 3, the tasks and the costs. The tests of a module are collected and run once, to
+record the functions that each test calls. Then a forked process per mutant puts the broken code
+into the function and runs the tests that call it until one fails. If the change is outside of a
+function's body (a default, a constant) or the function runs only on import, a new process imports
+the broken module. Results are appended to build/mutants.jsonl; mutants listed there are not tried
 again. `make mutate` calls this; `docs/testing.md` says more.
 """
 
@@ -83,7 +83,7 @@ class Broken(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
 
 def codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    """The code of all functions of a module or a class; what is inside a function is its own."""
+    """Yield the code of all functions of a module or a class, except of nested functions."""
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             is_function = constant.co_flags & inspect.CO_OPTIMIZED
@@ -91,7 +91,7 @@ def codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def functions(owner: Any) -> Iterator[Any]:
-    """The functions of a module or a class, whatever they are wrapped in."""
+    """Yield the functions of a module or a class, with all wrappers removed."""
     for value in list(vars(owner).values()):
         if isinstance(value, type) and value.__module__ == getattr(owner, "__name__", ""):
             yield from functions(value)
@@ -106,7 +106,7 @@ def functions(owner: Any) -> Iterator[Any]:
 
 
 def replacements(mutant: Mutant) -> Replacements:
-    """The functions of the loaded module with their broken code; none if that is not enough."""
+    """Return loaded functions with their broken code; empty if the module must be imported."""
     if not mutant.in_body:
         return []
     there = {f.__code__.co_qualname: f for f in functions(sys.modules[mutant.name])}
@@ -124,12 +124,12 @@ def _replaceable(function: Any, code: types.CodeType) -> bool:
 
 
 class Mutating:
-    """Runs the collected tests once as they are, then some of them on every mutant."""
+    """Plugin that runs the collected tests once unchanged, then some of them on every mutant."""
 
     def __init__(self, chosen: list[Mutant]) -> None:
         self.chosen = chosen
         self.calls: dict[str, set[str]] = {}
-        """By test, the functions of the module that it calls."""
+        """Functions of the module that each test calls, by test."""
         self.seconds: dict[str, float] = {}
         self.kills = Counter[str]()
 
@@ -150,7 +150,7 @@ class Mutating:
         return True
 
     def _imported(self, mutant: Mutant) -> str:
-        """As `imported`, with time enough for all tests: to run out of it must mean a loop."""
+        """Call `imported` with enough time for all tests, so that a timeout means a loop."""
         return imported(mutant, CPU_SECONDS + 2 * round(sum(self.seconds.values())))
 
     def _watch(self, item: pytest.Item) -> None:
@@ -168,7 +168,7 @@ class Mutating:
         self.seconds[item.nodeid] = time.process_time() - began
 
     def _callers(self, session: pytest.Session, found: Replacements) -> list[pytest.Item]:
-        """The tests that call a function, beginning with those that have noticed most."""
+        """Return the tests that call a function, the most successful ones first."""
         names = {code.co_qualname for _, code in found}
         items = [item for item in session.items if names & self.calls[item.nodeid]]
         return sorted(items, key=lambda item: (-self.kills[item.nodeid], self.seconds[item.nodeid]))
@@ -176,7 +176,7 @@ class Mutating:
     def _killer(
         self, session: pytest.Session, found: Replacements, items: list[pytest.Item]
     ) -> str:
-        """The first test that fails; '' for none."""
+        """Return the first test that fails, or ''."""
         reading, writing = os.pipe()
         process = os.fork()
         if process == 0:
@@ -198,7 +198,7 @@ class Mutating:
 
 
 def without_shrinking() -> None:
-    """That an example fails is all there is to know; to look for a smaller one takes seconds."""
+    """Do not look for smaller failing examples: one failure is enough, and a search is slow."""
     from hypothesis import Phase, settings
 
     phases = (Phase.explicit, Phase.generate)
@@ -207,7 +207,7 @@ def without_shrinking() -> None:
 
 
 class Imported:
-    """For a mutant that is imported: the few tests of one case each before those of many."""
+    """Plugin for imported mutants: tests of a single case run before parametrised tests."""
 
     def pytest_collection(self) -> None:
         without_shrinking()
@@ -217,7 +217,7 @@ class Imported:
 
 
 def imported(mutant: Mutant, cpu_seconds: int) -> str:
-    """What notices a mutant that must be imported, in a new process; '' for nothing."""
+    """Import a mutant in a new process and return the first test that fails, or ''."""
     process = os.fork()
     if process == 0:
         resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
@@ -233,7 +233,7 @@ _THIS = [sys.executable, "-m", "tests.mutate"]
 
 
 def _one(module: str, key: str) -> int:
-    """The tests of a mutant that must be imported."""
+    """Run the tests of a mutant that must be imported."""
     sys.meta_path.insert(0, Broken(next(m for m in mutants(module) if m.key == key)))
     return _run(module, Imported())
 
@@ -264,7 +264,7 @@ def _note(mutant: Mutant, killer: str) -> None:
 
 
 def known() -> dict[str, dict[str, Any]]:
-    """What was tried, by key."""
+    """Return the results of earlier calls, by key of the mutant."""
     if not RESULTS.exists():
         return {}
     lines = map(json.loads, RESULTS.read_text().splitlines())
@@ -272,7 +272,7 @@ def known() -> dict[str, dict[str, Any]]:
 
 
 def try_all(module: str, sample: list[Mutant]) -> None:
-    """Try the mutants of a module that were not tried before, in a process of their own."""
+    """Try the untried mutants of a module in a new process."""
     before = known()
     new = [mutant for mutant in sample if mutant.key not in before]
     if not new:
@@ -289,7 +289,7 @@ def try_all(module: str, sample: list[Mutant]) -> None:
 
 
 def report(module: str, sample: list[Mutant]) -> list[bool]:
-    """Print who survives; returns which are killed."""
+    """Print the mutants that survive; return whether each mutant was killed."""
     results = known()
     for mutant in sample:
         if not results[mutant.key]["killed"]:
@@ -300,7 +300,7 @@ def report(module: str, sample: list[Mutant]) -> list[bool]:
 
 
 def main() -> int:
-    """Try mutants; 0 if nine in ten are killed."""
+    """Try mutants and return the exit code: 0 if nine in ten are killed."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", action="append", choices=TESTS, help="these modules")
     parser.add_argument("--sample", type=int, help="so many mutants of each module")
@@ -325,7 +325,7 @@ def main() -> int:
 
 
 def _load_once() -> None:
-    """Import what every process would: the package, pytest and what is plugged into it."""
+    """Import once what every process needs: the package, pytest and its plugins."""
     for name in ("pytest", "ntm.training", "ntm.evaluation", "ntm.runs.saving"):
         importlib.import_module(name)
     for plugin in entry_points(group="pytest11"):

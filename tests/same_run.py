@@ -1,4 +1,4 @@
-"""Whether two run folders hold the same run, to the bit."""
+"""Bit-exact comparison of two run folders."""
 
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,13 @@ _TIMES = {"seconds", "sequences_per_second"}
 
 
 def curve(folder: Path) -> list[dict[str, Any]]:
-    """The metrics without what depends on the clock."""
+    """Return the metrics without times."""
     lines = read_metrics(folder / "metrics.jsonl")
     return [{k: v for k, v in line.items() if k not in _TIMES} for line in lines]
 
 
 def everything(folder: Path) -> dict[str, torch.Tensor]:
-    """All tensors that a run left: newest, best, optimiser."""
+    """Return all tensors in a run folder: newest weights, best weights, optimiser."""
     newest, problems = checkpoints.load_newest(folder / "checkpoint")
     assert newest is not None
     assert problems == []
@@ -30,7 +30,7 @@ def everything(folder: Path) -> dict[str, torch.Tensor]:
 
 
 def assert_same_run(left: Path, right: Path, *, same_settings: bool = True) -> None:
-    """Curve, weights, optimiser and, unless one was cut short, settings are equal to the bit."""
+    """Assert that curve, weights, optimiser and, unless one was cut short, settings are equal."""
     assert not same_settings or Run(left).settings == Run(right).settings
     assert curve(left) == curve(right)
     ours, theirs = everything(left), everything(right)

@@ -1,7 +1,7 @@
 """Section 3 of the paper in plain Python, one function per equation, and networks to test with it.
 
-The slow functions know lists, loops and `math` alone, and nothing of batches: a memory is N rows
-of M floats, a weighting is N floats. They follow the paper's notation, index for index.
+The slow functions use only lists, loops and `math`, and have no batches: a memory is N rows of M
+floats, a weighting is N floats. They follow the paper's notation, index for index.
 """
 
 import math
@@ -44,19 +44,19 @@ OPTIONS: dict[str, dict[str, object]] = {
 }
 ENGINES = ("reference", "native")
 
-# One example draws whole tensors of values; some tests see them for every option.
+# Few examples are enough: one example draws whole tensors, and some tests run for every option.
 some_examples = settings(max_examples=40)
 few_examples = settings(max_examples=8)
 
 
 def make_net(option: str = "defaults", engine: str = "reference", **changes: object) -> NTM:
-    """A small float64 network with an option; no bias, start logit or start read of it is zero."""
+    """Return a small float64 network with an option. No bias, start logit or start read is zero."""
     torch.manual_seed(7)
     settings = SIZES | OPTIONS[option] | {"engine": engine, "dtype": torch.float64} | changes
     net = NTM(**settings)
     with torch.no_grad():
         for name, parameter in net.named_parameters():
-            if name != "start.memory":  # an option of its own
+            if name != "start.memory":  # set by another option
                 parameter.add_(torch.empty_like(parameter).uniform_(-0.7, 0.7))
     return net
 
@@ -83,13 +83,13 @@ def _normalised(values: Tensor) -> Tensor:
 
 
 def assert_agrees(actual: Tensor, expected: object) -> None:
-    """Equal but for rounding: both sides compute in double precision, in another order."""
+    """Assert equality up to rounding: both sides use float64, with operations reordered."""
     wanted = torch.tensor(expected, dtype=torch.float64)
     torch.testing.assert_close(actual.detach(), wanted.reshape(actual.shape), rtol=1e-9, atol=1e-11)
 
 
 def assert_distribution(weightings: Tensor) -> None:
-    """Equation 1: no value is negative, and they sum to one within the precision of the dtype."""
+    """Assert equation 1: no value is negative, and the sum is one within the dtype's precision."""
     assert (weightings >= 0).all()
     total = weightings.sum(-1)
     torch.testing.assert_close(total, torch.ones_like(total))
@@ -162,9 +162,9 @@ def sharpen(weighting: Vector, sharpness: float) -> Vector:
 
 
 def shift_from_scalar(scalar: float, shifts: Sequence[int]) -> Vector:
-    """How much of the uniform density from `scalar` to `scalar` + 1 belongs to each integer.
+    """Return the overlap of the interval from `scalar` to `scalar` + 1 with each shift's interval.
 
-    The unit interval that begins at 6.7 covers 0.3 of [6, 7) and 0.7 of [7, 8).
+    The unit interval that starts at 6.7 covers 0.3 of [6, 7) and 0.7 of [7, 8).
     """
     overlaps = []
     for offset in shifts:
@@ -196,7 +196,7 @@ def linear(weight: Matrix, bias: Vector, inputs: Vector) -> Vector:
 
 
 class Head(NamedTuple):
-    """What one head asks for; a read head has no erase and add."""
+    """Parameters of one head; a read head has no erase and add."""
 
     key: Vector
     strength: float
@@ -208,7 +208,7 @@ class Head(NamedTuple):
 
 
 def squash(config: NTMConfig, values: Vector) -> Head:
-    """One head's raw values in their order, each squashed into its range."""
+    """Squash one head's raw values, in their order, into their ranges."""
     m, s = config.memory_width, config.shift_outputs
     erase_vector, add_vector = values[m + s + 3 : 2 * m + s + 3], values[2 * m + s + 3 :]
     raw_shift = values[m + 2 : m + 2 + s]
@@ -229,7 +229,7 @@ def squash(config: NTMConfig, values: Vector) -> Head:
 
 
 def split_heads(config: NTMConfig, values: Vector) -> tuple[list[Head], list[Head]]:
-    """All values of the layer that feeds the heads, to read heads and write heads."""
+    """Split the values of the heads' layer into read heads and write heads."""
     heads, start = [], 0
     sizes = [config.read_head_outputs] * config.read_heads
     for size in sizes + [config.write_head_outputs] * config.write_heads:

@@ -1,9 +1,9 @@
-"""An installed package works: the native engine runs, equals the reference, and learns.
+"""Smoke test of an installed package: the native engine runs, equals the reference, and learns.
 
     make test-wheel
     python tests/smoke.py reference     # for a package without the native engine
 
-It needs nothing but the package itself, so that it can run where the tests' own needs are not met.
+It needs only the package itself, so it can run without the tests' dependencies.
 """
 
 import json
@@ -34,21 +34,21 @@ def main(expected: str = "native") -> None:
 
 
 def require_abi() -> None:
-    """One extension serves every Python from 3.12 on."""
+    """Check that the extension works for every Python from 3.12 on."""
     extension = Path(engine.native.loaded().module.__file__)
     if sys.version_info >= (3, 12):
         assert extension.name.endswith(".abi3.so"), extension
 
 
 def require_learning() -> None:
-    """A short training on copy gets somewhere."""
+    """Check that a short training on copy halves the cost."""
     ntm_command("train", "copy", "--run", "run", "--sequences", "2000", "--seed", "1")
     first, *_, last = map(json.loads, Path("run/metrics.jsonl").read_text().splitlines())
     assert last["bits"] < first["bits"] / 2, (first, last)
 
 
 def require_equal_engines() -> None:
-    """Outputs and gradients of one network, which the engines' own tests compare more closely."""
+    """Compare outputs and gradients of one network. The tests of the engines are stricter."""
     torch.manual_seed(1)
     net = NTM(3, 2, controller="lstm", heads=2).double()
     x, gradients = torch.randn(7, 3, 3, dtype=torch.float64), []

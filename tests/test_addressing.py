@@ -267,7 +267,7 @@ def test_claim_content_and_shift_land_next_to_the_found_location(found: int, off
     memory = torch.eye(N, dtype=torch.float64).unsqueeze(0)
     shift = one_hot(offset + 1, 3)
     focus = focus_on(memory[:, found : found + 1] * 0.3, shift)
-    # Far from everything the key could find, so that the past would be seen if it had a part.
+    # Far from everything the key could find, so that an effect of the past would show.
     past = one_hot((found + 3) % N)
     addressing = address(focus, memory, past, (-1, 0, 1))
     assert int(addressing.content.argmax()) == found

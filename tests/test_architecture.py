@@ -1,4 +1,4 @@
-"""Who may import whom, read off the source. Every rule is also shown a source that breaks it."""
+"""Import rules, checked on the source. Every rule is also tested on a source that breaks it."""
 
 import ast
 import re
@@ -21,7 +21,7 @@ HEAVY = frozenset({"fastapi", "matplotlib", "ray", "rich", "tensorboard", "uvico
 
 
 class Rule(NamedTuple):
-    """What files may use: nothing of `never`, or nothing but the standard library and `only`."""
+    """Import rule: forbid the names in `never`, or allow only the standard library and `only`."""
 
     files: tuple[str, ...]  # patterns below src/ntm
     broken_by: str  # a source that the rule must refuse
@@ -29,7 +29,7 @@ class Rule(NamedTuple):
     only: frozenset[str] | None = None
 
     def refuses(self, name: str) -> bool:
-        """Whether a dotted name, or anything it lies in, is out of bounds."""
+        """Return whether a dotted name, or a package that contains it, is forbidden."""
         if self.only is None:
             return _within(name, self.never)
         return not _within(name, self.only | sys.stdlib_module_names)
@@ -97,7 +97,7 @@ def executed(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def imports_of(tree: ast.AST, package: str) -> Iterator[tuple[str, str]]:
-    """Every import anywhere in a source: the name it binds, the absolute name of what it binds."""
+    """Yield all imports in a source: the bound name and the absolute name of its target."""
     for node in executed(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:

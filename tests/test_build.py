@@ -1,4 +1,4 @@
-"""The package installs whatever becomes of compiling the extension, and says what became of it."""
+"""The package installs even if the extension does not compile, and reports the outcome."""
 
 import os
 import re
@@ -14,7 +14,7 @@ PROGRAMS = Path(sys.executable).parent
 
 
 def built(folder: Path, **environment: str) -> tuple[str, set[str]]:
-    """What _build.txt says after CMake's three steps, and what else was installed."""
+    """Run CMake's three steps; return the text of _build.txt and the other installed files."""
     cmake, engine = PROGRAMS / "cmake", folder / "package/ntm/engine"
     tools = {"CMAKE_MAKE_PROGRAM": PROGRAMS / "ninja", "Python_EXECUTABLE": sys.executable}
     settings = [f"-D{name}={value}" for name, value in tools.items()]

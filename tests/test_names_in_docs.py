@@ -1,4 +1,4 @@
-"""What the documents name is there: targets, files, modules and functions, settings, counts."""
+"""Names in the documents exist: targets, files, modules and functions, settings, counts."""
 
 import importlib
 import re
@@ -26,7 +26,7 @@ LOOK_LIKE_SETTINGS = {"model.safetensors", "optimiser.h", "training.h", "task.ch
 
 
 def quoted(text: str) -> list[str]:
-    """What stands in backticks, outside of blocks."""
+    """Return the texts in backticks, outside of blocks."""
     return re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
 
 
@@ -37,7 +37,7 @@ def names(text: str) -> set[str]:
 
 
 def resolve(name: str) -> Any:
-    """The module, or what is in one, that a dotted name means."""
+    """Return the module or the member of a module that a dotted name stands for."""
     module, _, attribute = name.rpartition(".")
     try:
         return importlib.import_module(name)

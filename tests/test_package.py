@@ -1,4 +1,4 @@
-"""What `import ntm` gives, and how its values print."""
+"""Names provided by `import ntm`, and the printed form of its values."""
 
 import re
 import subprocess

@@ -25,7 +25,7 @@ PAPER = (ROOT / "docs" / "paper.md").read_text()
 
 @cache
 def anchors(page: Path) -> set[str]:
-    """What a link may name after its #: the headings, as GitHub and mkdocs write them."""
+    """Return the anchors of a document's headings, as GitHub and mkdocs write them."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", text).lower().replace(" ", "-") for text in headings}
 
@@ -53,7 +53,7 @@ def test_broken_links_are_found(tmp_path: Path) -> None:
 
 
 def pages_of(site: Path) -> list[Path]:
-    """The documents of a built site: not the page that it embeds, nor what servers show instead."""
+    """Return the documents of a built site, without the embedded page and error pages."""
     return [
         page
         for page in sorted(site.rglob("*.html"))
@@ -62,7 +62,7 @@ def pages_of(site: Path) -> list[Path]:
 
 
 def dead_ends(page: Path) -> list[str]:
-    """What a built page shows or links to that is not beside it. mkdocs follows Markdown alone."""
+    """Return broken links and images of a built page. mkdocs itself checks only Markdown."""
     named = re.findall(r'<[^>]*\s(?:src|href)="([^"#?]+)', page.read_text())
     local = [link for link in dict.fromkeys(named) if not re.match(r"[a-z]+:|//", link)]
     targets = {link: page.parent / html.unescape(unquote(link)) for link in local}
@@ -108,7 +108,7 @@ def rows(heading: str) -> list[list[str]]:
 
 
 def resolved(name: str) -> Any:
-    """What a dotted name stands for."""
+    """Return the object that a dotted name stands for."""
     parts = name.split(".")
     for count in range(len(parts), 0, -1):
         try:

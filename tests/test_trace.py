@@ -28,7 +28,7 @@ every_option = pytest.mark.parametrize("option", OPTIONS)
 
 
 def shapes(config: NTMConfig) -> dict[str, tuple[int, ...]]:
-    """What the documentation of Trace says, for T = 5 and B = 3."""
+    """Return the shapes in the documentation of Trace, for T = 5 and B = 3."""
     n, m, s = config.memory_locations, config.memory_width, len(config.shifts)
     r, w = config.read_heads, config.write_heads
     per_step = {
@@ -112,7 +112,7 @@ def test_a_trace_is_what_forward_computes(option: str, engine: str) -> None:
 @every_engine
 @every_option
 def test_each_array_follows_from_the_others(option: str, engine: str) -> None:
-    """The equations, from what is recorded alone, with weightings that feed the next step."""
+    """Check the equations on the recorded values alone; weightings feed the next step."""
     net, _, trace = traced(option, engine, memory=True)
     start = net.initial_state(BATCH)
     before = np.concatenate([start.memory.detach().numpy()[None], trace.memory[:-1]])

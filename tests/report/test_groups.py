@@ -39,7 +39,7 @@ def test_how_a_run_was_watched_does_not_matter() -> None:
 
 
 def test_the_same_run_twice_is_refused() -> None:
-    with pytest.raises(FolderError, match="the same run, seed 4, twice"):
+    with pytest.raises(FolderError, match="the same run with seed 4"):
         grouped([made_up_record(seed=4), made_up_record(seed=4)], "copy")
 
 

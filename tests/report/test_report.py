@@ -117,7 +117,7 @@ def test_short_runs_are_said_to_be_short(page: Page) -> None:
     text = " ".join(page.texts)
     assert "7 of the 7 runs saw fewer sequences" in text
     longest = settings_for("priority-sort").training.sequences
-    assert f"down to {3000 / longest:.2%}" in text
+    assert f"the shortest only {3000 / longest:.2%}" in text
 
 
 @pytest.mark.usefixtures("few_figures")

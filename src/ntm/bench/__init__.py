@@ -1,9 +1,9 @@
-"""How fast it is, as ratios measured in one run: what `ntm bench` does.
+"""Benchmarks of `ntm bench`: speeds as ratios measured in one run.
 
     from ntm.bench import run_bench
     results = run_bench(["speedup", "threads"])
 
-Nothing is reported unless both engines compute the same numbers; see `equivalence`.
+A speed is reported only if both engines compute the same numbers; see `equivalence`.
 """
 
 from typing import TYPE_CHECKING

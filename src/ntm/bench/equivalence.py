@@ -1,9 +1,9 @@
-"""The gate before every measurement: no speed is reported unless the engines agree.
+"""Check before every measurement: a speed is reported only if the engines agree.
 
 One training step of either engine, from the same weights on the same sequences of mixed lengths,
-must give the same logits, cost, gradients and updated weights. The truth is the reference engine in
-float64. The native engine, in float32, may be off by a small multiple of what the reference in
-float32 is off by.
+must give the same logits, cost, gradients and updated weights. The reference engine in float64 is
+the truth. The error of the native engine in float32 may be at most a small multiple of the error of
+the reference engine in float32.
 """
 
 from collections.abc import Mapping
@@ -21,13 +21,13 @@ from ntm.training.step import make_step
 Values = Mapping[str, Tensor]
 
 _MULTIPLE = 8.0
-# Where plain float32 happens to be exact, a few roundings are still allowed.
+# A few rounding errors are allowed even if the reference engine in float32 happens to be exact.
 _ROUNDING = 8 * torch.finfo(torch.float32).eps
 _LENGTHS = (7, 5, 2)
 
 
 def require_equivalence(network: PaperNTM) -> None:
-    """Raise an error if the native engine computes something else."""
+    """Raise an error if the native engine does not agree with the reference engine."""
     batch = random_batch(network.config, _LENGTHS)
     plain = fresh(network.config, "reference")
     exact = fresh(network.config, "reference").double()
@@ -42,7 +42,7 @@ def require_equivalence(network: PaperNTM) -> None:
 
 
 def values_after_step(net: NTM, step: Step, batch: Batch) -> dict[str, Tensor]:
-    """Everything a training step computes, by name, in float64."""
+    """Return everything that a training step computes, by name, in float64."""
     with torch.no_grad():
         logits, _ = net(batch.inputs, lengths=batch.lengths)
     values = {"logits": logits, "cost": torch.tensor(step(batch, 0, batch.batch_size))}
@@ -53,15 +53,15 @@ def values_after_step(net: NTM, step: Step, batch: Batch) -> dict[str, Tensor]:
 
 
 def require_close(name: str, fast: Values, plain: Values, exact: Values) -> None:
-    """Compare every value of the fast engine with the truth, by the rule above."""
+    """Compare every value of the fast engine with the truth, by the rule of this module."""
     for key, truth in exact.items():
         allowed = _MULTIPLE * _error(plain[key], truth) + _ROUNDING * _error(truth)
         off = _error(fast[key], truth)
         if not off <= allowed:
             raise RunError(
                 f"The engines disagree, so no speed is reported: the {key} of {name} is off by "
-                f"{off:.2g} where {allowed:.2g} would be rounding. Install the package again; if "
-                f"that does not help, report it with the output of `ntm info`."
+                f"{off:.2g}, but rounding explains only {allowed:.2g}. Install the package again; "
+                f"if that does not help, report it with the output of `ntm info`."
             )
 
 
@@ -70,5 +70,5 @@ def _gradient(parameter: Tensor) -> Tensor:
 
 
 def _error(value: Tensor, truth: Tensor | float = 0.0) -> float:
-    """The largest difference; of an empty tensor, none."""
+    """Return the largest difference, or zero for an empty tensor."""
     return float((value - truth).abs().max()) if value.numel() else 0.0

@@ -1,15 +1,15 @@
-"""How many floating-point operations a training step needs at least.
+"""Least number of floating-point operations in a training step.
 
 One addition, subtraction, multiplication, division, comparison or elementary function (exp, log,
 sqrt, tanh, sigmoid, softplus) counts as one; a change of sign is free. A sum of k terms counts k,
-so that a product of n x n matrices counts 2 n^3, as it does where a speed of `torch.mm` is stated.
-The backward pass has the results of the forward pass at no cost: recomputing them is not counted.
+so a product of n x n matrices counts 2 n^3, the usual count for `torch.mm`. The backward pass uses
+the results of the forward pass for free: recomputing them is not counted.
 
-Every function gives the operations of one equation, forward and backward, with its derivation:
+Every function returns the operations of one equation, forward and backward, with its derivation:
 
     N  locations   M  width   R, W  read and write heads   S  shifts   H  controller units
 
-A gradient that goes on into an accumulator counts its addition; d... is the gradient of ...
+Adding a gradient to an accumulator counts as an addition. d... is the gradient of ...
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Flops:
 
     @property
     def total(self) -> int:
-        """Both passes."""
+        """Operations of both passes."""
         return self.forward + self.backward
 
 
@@ -108,7 +108,7 @@ def writing(locations: int, width: int) -> Flops:
 
 
 def shift(config: NTMConfig) -> Flops:
-    """What makes a head's shift a distribution: a softmax, or the scalar technique.
+    """A head's distribution over shifts: a softmax, or the scalar technique.
 
     The scalar: first + range sigmoid(x), then max(0, 1 - |scalar - offset|) per shift; backward,
     the slope (-1, 0 or 1) times the gradient, summed, times the range, through the sigmoid.
@@ -128,7 +128,7 @@ def squashing(config: NTMConfig) -> Flops:
 
 
 def controller(config: NTMConfig) -> Flops:
-    """Section 3.4. The network's own inputs need no gradient; what was read does.
+    """Section 3.4. The network's inputs need no gradient; the read vectors do.
 
     An LSTM unit: four squashed gates (4), c = f c + i g (3), h = o tanh(c) (2). Backward: do and
     dtanh (2), dc += dtanh (1 - tanh tanh) (4), df, dc, di and dg (4), four squashings (12).
@@ -144,7 +144,7 @@ def controller(config: NTMConfig) -> Flops:
 
 
 def output(config: NTMConfig) -> Flops:
-    """The logits of a scored step, with their loss."""
+    """Logits of a scored step and their loss."""
     features = config.controller_size + config.read_heads * config.memory_width
     return linear(config.output_size, features, features) + LOSS * config.output_size
 
@@ -157,7 +157,7 @@ def addressing(config: NTMConfig) -> Flops:
 
 
 def step_flops(config: NTMConfig, scored: bool = True) -> Flops:
-    """One time step of one sequence, its share of backpropagation included.
+    """Count the operations of one time step of one sequence, backpropagation included.
 
     scored: whether the step's outputs count in the loss; otherwise they are not computed.
     """
@@ -176,9 +176,9 @@ def step_flops(config: NTMConfig, scored: bool = True) -> Flops:
 
 
 def training_flops(config: NTMConfig, batch: Batch) -> int:
-    """One update of the weights on a batch, from the learned start to the optimiser.
+    """Count the operations of one update on a batch, from the learned start to the optimiser.
 
-    The start is computed once and serves every sequence; its gradient is a sum over them.
+    The start is computed once for all sequences; its gradient is a sum over the sequences.
     """
     steps, scored = int(batch.lengths.sum()), int(batch.mask.sum())
     with torch.device("meta"):

@@ -1,4 +1,4 @@
-"""What is measured: the training steps of the paper's ten NTMs, at the encodings we train with."""
+"""Measured networks: training steps of the paper's ten NTMs, with our task encodings."""
 
 from dataclasses import dataclass
 from typing import NamedTuple, cast
@@ -30,11 +30,11 @@ class PaperNTM(NamedTuple):
 
     @property
     def config(self) -> NTMConfig:
-        """Its sizes."""
+        """Sizes of the network."""
         return cast(NTMConfig, paper_settings(self.task, self.model).model)
 
     def block(self, batch_size: int) -> Batch:
-        """The first block of its training data: at least 256 sequences, in whole batches."""
+        """Return the first block of training data: at least 256 sequences, in whole batches."""
         return Stream(paper_settings(self.task, self.model).task, _SEED, batch_size).block(0)
 
 
@@ -42,37 +42,37 @@ PAPER = tuple(
     PaperNTM(row.task, row.model) for row in paper_tables() if family(row.model).has_memory
 )
 COPY = tuple(network for network in PAPER if network.task == PAPER[0].task)
-"""The smallest task, with either controller."""
+"""Networks of copy, the smallest task, with either controller."""
 
 
 def native_step(config: NTMConfig) -> Step:
-    """A training step as `ntm train` does it: the native engine, without autograd."""
+    """Return a training step as in `ntm train`: the native engine, without autograd."""
     net = fresh(config, "native")
     return make_step(net, optimiser_of(net))
 
 
 def reference_step(config: NTMConfig) -> Step:
-    """The same training step in plain PyTorch."""
+    """Return the same training step in plain PyTorch."""
     net = fresh(config, "reference")
     return TorchStep(net, optimiser_of(net))
 
 
 def fresh(config: NTMConfig, engine: EngineName) -> NTM:
-    """A network with the same initial weights whatever the engine."""
+    """Return a network whose initial weights are the same for every engine."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(_SEED)
         return NTM.from_config(config, engine=engine)
 
 
 def optimiser_of(net: NTM) -> GravesRMSprop:
-    """The paper's optimiser, ready to step."""
+    """Return the paper's optimiser with its state allocated."""
     optimiser = GravesRMSprop(net.parameters())
     optimiser.ensure_state()
     return optimiser
 
 
 def random_batch(config: NTMConfig, lengths: tuple[int, ...]) -> Batch:
-    """Sequences of these lengths: random bits as inputs and targets, every step scored."""
+    """Return sequences of these lengths with random inputs and targets; every step is scored."""
     steps = max(lengths)
     generator = torch.Generator().manual_seed(_SEED)
     active = (torch.arange(steps).unsqueeze(1) < torch.tensor(lengths)).float()
@@ -86,14 +86,14 @@ def random_batch(config: NTMConfig, lengths: tuple[int, ...]) -> Batch:
 
 @dataclass(frozen=True)
 class TimedTraining:
-    """Work to time: in round k, train on the k-th portion of a block, batch by batch."""
+    """Timed work: in round k, train on the k-th portion of a block, batch by batch."""
 
     config: NTMConfig
     step: Step
     block: Batch
     batch_size: int
     portion: int = 1
-    """Batches of one round."""
+    """Number of batches per round."""
 
     def __call__(self, number: int) -> None:
         """Train on the portion of this round."""
@@ -101,7 +101,7 @@ class TimedTraining:
             self.step(self.block, start, start + self.batch_size)
 
     def flops(self, number: int) -> int:
-        """Operations that the portion of this round needs."""
+        """Return the operations that the portion of this round needs."""
         parts = [self.block.narrow(at, at + self.batch_size) for at in self._starts(number)]
         return sum(training_flops(self.config, batch) for batch in parts)
 

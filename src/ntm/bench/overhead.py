@@ -1,7 +1,7 @@
-"""What `ntm train` spends around the kernels: sampling, Python, logs, validation, checkpoints.
+"""Overhead of `ntm train` around the kernels: sampling, Python, logs, validation, checkpoints.
 
-The kernels are timed from outside, by wrapping the extension's functions, within the same run whose
-total time is measured. The engine itself has no clock, which every run would pay for.
+One run measures both the total time and the time in the kernels. The kernels are timed by wrapping
+the extension's functions. The engine itself has no clock, because every run would pay for it.
 """
 
 import os
@@ -23,13 +23,13 @@ from ntm.training import make_progress, train
 
 
 class KernelClock:
-    """The time spent in calls of the extension."""
+    """Time spent in calls of the extension."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
 
     def timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The same function, timed."""
+        """Return the function with its calls timed."""
         clock = time.perf_counter
 
         def call(*arguments: Any) -> Any:
@@ -42,13 +42,13 @@ class KernelClock:
 
 
 class _TimedObject:
-    """An object of the extension whose methods are timed."""
+    """Object of the extension whose methods are timed."""
 
     def __init__(self, clock: KernelClock, inner: Any) -> None:
         self._clock, self._inner = clock, inner
 
     def __getattr__(self, name: str) -> Any:
-        # Kept as an attribute, so that this is asked once per method.
+        # Stored as an attribute, so that __getattr__ is called once per method.
         method = self._clock.timed(getattr(self._inner, name))
         setattr(self, name, method)
         return method
@@ -56,12 +56,12 @@ class _TimedObject:
 
 @contextmanager
 def kernel_clock() -> Iterator[KernelClock]:
-    """Times all kernels that are requested within this context."""
+    """Time all kernels that are requested within this context."""
     clock, function = KernelClock(), native.function
 
     def watched(name: str, dtype: torch.dtype) -> Any:
         original = function(name, dtype)
-        if hasattr(original, "compute"):  # a class whose objects are called again and again
+        if hasattr(original, "compute"):  # a class: time the methods of its objects
             return lambda *arguments: _TimedObject(clock, original(*arguments))
         return clock.timed(original)
 
@@ -73,7 +73,7 @@ def kernel_clock() -> Iterator[KernelClock]:
 
 
 class Times(NamedTuple):
-    """Seconds of one run: all of it, in the kernels, and drawing the same sequences again."""
+    """Seconds of one run: in total, in the kernels, and to draw the same sequences again."""
 
     whole: float
     kernels: float
@@ -82,23 +82,23 @@ class Times(NamedTuple):
 
 @dataclass(frozen=True)
 class Overhead:
-    """Where the time of `ntm train` goes at batch size 1; seconds are per sequence."""
+    """Time spent by `ntm train` at batch size 1, in seconds per sequence."""
 
     task: str
     model: str
     sequences: int
-    """Of each run."""
+    """Sequences per run."""
     seconds: float
-    """All of it: from the first block sampled to the last checkpoint written."""
+    """Total time, from the first block sampled to the last checkpoint written."""
     kernel_seconds: float
     sampling_seconds: float
-    """Drawing the training data, which is within the overhead."""
+    """Time to draw the training data. It is part of the overhead."""
     share: Quartiles
-    """The share of the whole time that is spent outside the kernels."""
+    """Share of the total time that is spent outside the kernels."""
 
     @classmethod
     def of(cls, task: str, model: str, sequences: int, runs: Sequence[Times]) -> Self:
-        """From the times of several runs, each of this many sequences."""
+        """Summarise the times of several runs, each of this many sequences."""
         whole, kernels, sampling = (median(part) / sequences for part in zip(*runs, strict=True))
         share = Quartiles.of([1 - run.kernels / run.whole for run in runs])
         return cls(task, model, sequences, whole, kernels, sampling, share)

@@ -1,4 +1,4 @@
-"""Results as tables: for a terminal, as plain text, and in Markdown."""
+"""Tables of benchmark results: for a terminal, as plain text, and in Markdown."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from ntm.terminal.table import Table
 
 
 def tables(results: BenchResults) -> list[Table]:
-    """One table per section that was measured."""
+    """Return one table per measured section."""
     return [
         Table(
             _TITLES[name],
@@ -22,13 +22,13 @@ def tables(results: BenchResults) -> list[Table]:
 
 
 def as_markdown(results: BenchResults) -> str:
-    """Tables for a document."""
+    """Return the tables in Markdown."""
     shown = (table.as_markdown() for table in tables(results))
     return "\n\n".join([_introduction(results), *shown])
 
 
 def print_tables(results: BenchResults) -> None:
-    """Print the tables for a person."""
+    """Print the tables on the terminal."""
     print(_introduction(results))
     for table in tables(results):
         print()
@@ -64,7 +64,7 @@ def _percent(spread: Quartiles) -> str:
 
 
 def _three_digits(value: float) -> str:
-    """Three significant digits without an exponent."""
+    """Format a number with three significant digits and without an exponent."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 

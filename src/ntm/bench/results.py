@@ -1,4 +1,4 @@
-"""A benchmark as a value: which machine, how much was measured, and the rows of every section."""
+"""Results of a benchmark: the machine, the effort, and the rows of every section."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -37,7 +37,7 @@ class BenchResults:
     sections: dict[str, Sequence[Row]]
 
     def to_json(self) -> dict[str, Any]:
-        """The results as plain data; times are in seconds, rates in operations per second."""
+        """Return plain data; times are in seconds, rates in operations per second."""
         measured = {name: [asdict(row) for row in rows] for name, rows in self.sections.items()}
         effort = {"rounds": self.effort.rounds, "slice_seconds": self.effort.slice_seconds}
         return {"format": FORMAT, "machine": self.machine, "effort": effort, "sections": measured}
@@ -50,10 +50,10 @@ def run_bench(
 ) -> BenchResults:
     """Check that the engines agree, then measure the named sections, in the order of `SECTIONS`.
 
-    effort: how much to measure; None is a whole benchmark, `ntm.bench.sections.QUICK` a short one.
-    note: called with what is being measured.
+    Raises a RunError if there is no native engine, or if the engines disagree.
 
-    A RunError says why there is nothing to report: no native engine, or one that is wrong.
+    effort: amount of measurement (None: a whole benchmark). `ntm.bench.sections.QUICK` is short.
+    note: called with a description of each measurement as it starts.
     """
     effort = effort or BenchEffort()
     for name in names:

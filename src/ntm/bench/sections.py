@@ -1,10 +1,10 @@
-"""The sections of the benchmark: each takes its measurements and gives them as rows.
+"""Sections of the benchmark: each measures and returns rows.
 
 speedup    whole training steps, native against reference
-sgemm      the native engine's share of the speed at which this core multiplies matrices
-growth     how time grows with locations, steps, batch and heads, as ratios of doubled sizes
-threads    two threads against one, beside what the machine has to give
-overhead   what `ntm train` spends around the kernels
+sgemm      speed of the native engine, as a share of the speed of matrix products on this core
+growth     growth of the time with locations, steps, batch and heads, per doubling
+threads    two threads against one, compared with two independent trainings
+overhead   time that `ntm train` spends outside the kernels
 """
 
 import time
@@ -37,7 +37,7 @@ from ntm.paper import paper_settings
 from ntm.training import Step
 
 Note = Callable[[str], None]
-"""Called with what is being measured."""
+"""Function that is called with a description of each measurement as it starts."""
 Case = tuple[PaperNTM, int]
 """A network and a batch size."""
 
@@ -52,24 +52,24 @@ def _doubling_sizes() -> dict[str, tuple[int, ...]]:
 
 @dataclass(frozen=True)
 class BenchEffort:
-    """How much to measure. The defaults are a whole benchmark, minutes long."""
+    """Amount of measurement. The defaults are a whole benchmark, minutes long."""
 
     rounds: int = 9
     slice_seconds: float = 0.02
-    """How long a slice of a fast contestant lasts; the reference engine takes longer."""
+    """Seconds per slice of a fast contestant. The reference engine takes longer."""
     speedups: tuple[Case, ...] = tuple((net, size) for net in PAPER for size in (1, 16, 64))
     shares: tuple[Case, ...] = speedups
     threads: tuple[Case, ...] = tuple((net, 16) for net in PAPER)
     portion: int = 4
-    """Batches of one sequence in a round; larger batches are measured one at a time."""
+    """Batches per round at batch size 1. Larger batches are measured one at a time."""
     products: tuple[int, ...] = (256, 384, 512, 768, 1024)
-    """Sizes of matrices, among which the fastest product is looked for."""
+    """Matrix sizes to try. The fastest product is used."""
     sizes: Mapping[str, tuple[int, ...]] = field(default_factory=_doubling_sizes)
-    """Of every axis of growth."""
+    """Sizes along every axis of growth."""
     runs: int = 3
-    """Runs of `ntm train`."""
+    """Number of runs of `ntm train`."""
     sequences: int = 10_000
-    """Of each run."""
+    """Sequences per run of `ntm train`."""
 
 
 QUICK = BenchEffort(
@@ -85,7 +85,7 @@ QUICK = BenchEffort(
 
 @dataclass(frozen=True)
 class NetworkRow:
-    """Of a training step of one network."""
+    """Row about a training step of one network."""
 
     task: str
     model: str
@@ -94,16 +94,16 @@ class NetworkRow:
 
 @dataclass(frozen=True)
 class Speedup(NetworkRow):
-    """A training step of one network: native against reference."""
+    """Training step of one network: native against reference."""
 
     native_seconds: float
     reference_seconds: float
     ratio: Quartiles
-    """How many times longer the reference takes."""
+    """Time of the reference engine divided by the time of the native engine."""
 
 
 def measure_speedup(effort: BenchEffort, note: Note) -> list[Speedup]:
-    """Every network at every batch size, both engines on the same sequences in turn."""
+    """Measure both engines in turn on the same sequences, for every network and batch size."""
     return [_speedup(*case, effort) for case in _announced("both engines", effort.speedups, note)]
 
 
@@ -125,10 +125,10 @@ def _speedup(network: PaperNTM, batch_size: int, effort: BenchEffort) -> Speedup
 
 @dataclass(frozen=True)
 class Share(NetworkRow):
-    """How much of the speed of `torch.mm` on one core the native engine reaches."""
+    """Speed of the native engine as a share of the speed of `torch.mm`, on one core."""
 
     flops: int
-    """Operations of a training step, the mean over the batches measured."""
+    """Operations of a training step, averaged over the measured batches."""
     native_rate: float
     """Operations per second."""
     product_rate: float
@@ -136,7 +136,7 @@ class Share(NetworkRow):
 
 
 def measure_sgemm(effort: BenchEffort, note: Note) -> list[Share]:
-    """Training steps and matrix products in turn, on one thread."""
+    """Measure training steps and matrix products in turn, on one thread."""
     note("the fastest size of torch.mm")
     product = fastest_product(effort.products, effort.rounds, effort.slice_seconds)
     announced = _announced("native engine and torch.mm", effort.shares, note)
@@ -165,23 +165,23 @@ def _share(
 
 @dataclass(frozen=True)
 class Growth:
-    """A training step at one size of an axis, compared with half that size."""
+    """Training step at one size along an axis, compared with half that size."""
 
     axis: str
     size: int
     seconds: float
     times_longer: Quartiles | None
-    """Than at half the size; None for the smallest."""
+    """Time divided by the time at half the size (None: smallest size)."""
     times_flops: float | None
-    """How the operations grew."""
+    """Operations divided by the operations at half the size (None: smallest size)."""
 
 
 _GROWTH_STEPS = 32
-"""Steps of a sequence, where it is not their number that grows."""
+"""Steps of a sequence along every axis except steps."""
 
 
 def measure_growth(effort: BenchEffort, note: Note) -> list[Growth]:
-    """The native engine along every axis, from the feedforward network of copy, on one thread."""
+    """Measure the native engine along every axis, from copy's feedforward network; one thread."""
     config = COPY[0].config
     rows = []
     for axis, sizes in effort.sizes.items():
@@ -218,18 +218,18 @@ def _growth(axis: str, trainings: dict[int, TimedTraining], effort: BenchEffort)
 
 @dataclass(frozen=True)
 class Threads(NetworkRow):
-    """A training step of one network on two threads and on one."""
+    """Training step of one network on two threads and on one."""
 
     one_seconds: float
     two_seconds: float
     ratio: Quartiles
-    """How many times longer one thread takes."""
+    """Time on one thread divided by the time on two."""
     machine: Quartiles
-    """The same for two trainings at once that share nothing: the most that the machine can give."""
+    """The same ratio for two independent trainings at once: the most this machine can reach."""
 
 
 def measure_threads(effort: BenchEffort, note: Note) -> list[Threads]:
-    """The native engine with two threads and with one, in turn; the time is a wall clock's."""
+    """Measure the native engine on two threads and on one, in turn, by wall-clock time."""
     announced = _announced("two threads and one", effort.threads, note)
     return [_threads(*case, effort) for case in announced]
 
@@ -261,13 +261,13 @@ def _on_threads(count: int, network: PaperNTM, batch_size: int, effort: BenchEff
 
 
 def measure_overhead(effort: BenchEffort, note: Note) -> list[Overhead]:
-    """Copy with both controllers, batch size 1, as the paper trains."""
+    """Measure `ntm train` on copy with both controllers, at batch size 1 as in the paper."""
     rows = []
     for network in COPY:
         note(f"ntm train {network}")
         changes = {"training.sequences": str(effort.sequences), "training.engine": "native"}
         settings = paper_settings(*network).with_text(changes)
-        measured_run(settings.with_text({"training.sequences": "1"}))  # torch loads parts on demand
+        measured_run(settings.with_text({"training.sequences": "1"}))  # torch loads parts lazily
         runs = [measured_run(settings) for _ in range(effort.runs)]
         rows.append(Overhead.of(*network, effort.sequences, runs))
     return rows

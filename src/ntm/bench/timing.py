@@ -1,8 +1,8 @@
-"""Times that can be compared: taken in turn in small slices, reported as ratios with their spread.
+"""Timing of contestants that take turns in small slices; results are ratios with their spread.
 
-A busy or hot machine slows everything that runs at that moment. Contestants that take turns share
-such moments, so the ratio within one round is free of them. On one thread, processor time is
-measured, so that the share of other programs does not count.
+A busy or hot machine slows everything that runs at that moment. Contestants that take turns are
+slowed alike, so the ratio within one round stays the same. On one thread, processor time is
+measured, so that other programs do not count.
 """
 
 import statistics
@@ -14,13 +14,13 @@ from typing import Self
 import torch
 
 Work = Callable[[int], object]
-"""Something to time; the argument is the number of the round."""
+"""Function to time; its argument is the number of the round."""
 Clock = Callable[[], float]
 
 
 @dataclass(frozen=True)
 class Quartiles:
-    """What several rounds measured: the middle, the quartiles and the range."""
+    """Median, quartiles and range over several rounds."""
 
     median: float
     lower_quartile: float
@@ -31,7 +31,7 @@ class Quartiles:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Self:
-        """The spread of at least one value."""
+        """Return the spread of at least one value."""
         if not values:
             raise ValueError("values is empty; a spread needs at least one round.")
         lower, upper = values[0], values[0]
@@ -42,7 +42,7 @@ class Quartiles:
 
 
 def spread_of_ratios(over: Sequence[float], under: Sequence[float]) -> Quartiles:
-    """The ratios of two contestants, round by round."""
+    """Return the spread of the ratios of two contestants, round by round."""
     return Quartiles.of([a / b for a, b in zip(over, under, strict=True)])
 
 
@@ -52,12 +52,12 @@ def alternate(
     slice_seconds: float,
     clock: Clock = time.process_time,
 ) -> dict[str, list[float]]:
-    """Seconds that each contestant took for its work once, in every round.
+    """Return the seconds that each contestant takes to do its work once, for every round.
 
     A fast contestant repeats its work until its slice lasts about `slice_seconds`. Each round
     starts with another contestant. A warm-up round finds the number of repeats.
 
-    clock: the processor's time by default; give `time.perf_counter` where several threads work.
+    clock: processor time by default; use `time.perf_counter` for work on several threads.
     """
     repeats = {name: _repeats(work, slice_seconds, clock) for name, work in contestants.items()}
     seconds: dict[str, list[float]] = {name: [] for name in contestants}
@@ -72,7 +72,7 @@ def alternate(
 
 def _repeats(work: Work, slice_seconds: float, clock: Clock) -> int:
     once = _seconds(work, 0, 1, clock)
-    if once < slice_seconds:  # too short to trust while caches are cold
+    if once < slice_seconds:  # with cold caches, a short measurement is unreliable
         once = _seconds(work, 0, 1, clock)
     return max(1, round(slice_seconds / max(once, 1e-9)))
 
@@ -94,12 +94,12 @@ class MatrixProduct:
         self.flops = 2 * size**3
 
     def __call__(self, _number: int) -> None:
-        """Multiply once, in whatever round."""
+        """Multiply once; the round does not matter."""
         torch.mm(self._a, self._b, out=self._product)
 
 
 def fastest_product(sizes: Sequence[int], rounds: int, slice_seconds: float) -> MatrixProduct:
-    """The size that this machine multiplies at the highest rate."""
+    """Return the product of the size that this machine multiplies at the highest rate."""
     products = {str(size): MatrixProduct(size) for size in sizes}
     seconds = alternate(products, rounds, slice_seconds)
 

@@ -1,4 +1,4 @@
-"""Evaluation: costs, generalisation, and what the heads of a network do. Numbers only."""
+"""Evaluation: costs, generalisation, and analysis of a network's heads. Numbers only."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""How well a network does a task: bits per sequence, and how often every bit is right."""
+"""Evaluation of a network on a task: bits per sequence, and share of faultless sequences."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -18,20 +18,20 @@ _BLOCK = 256
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a network's answers cost on fresh sequences."""
+    """Cost of a network's answers on fresh sequences, in bits per sequence."""
 
     mean_bits: float
     median_bits: float
     perfect: float
-    """Fraction of the sequences without a wrong bit."""
+    """Fraction of sequences without a wrong bit."""
     sequences: int
     optimal_bits: float | None = None
-    """The mean cost of the best possible predictions on the same sequences, if it is known."""
+    """Mean cost of the best possible predictions on the same sequences (None: not known)."""
     bits_above_optimal: float | None = None
-    """mean_bits - optimal_bits, which has less noise than either."""
+    """mean_bits - optimal_bits. The difference has less noise than either cost."""
 
     def to_json(self) -> dict[str, Any]:
-        """The numbers by name, without those that do not apply."""
+        """Return the numbers by name, omitting None."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
@@ -42,10 +42,11 @@ def evaluate(
     seed: int = 1,
     batch_size: int = 100,
 ) -> Evaluation:
-    """Measure a network on sequences it never saw.
+    """Measure a network on fresh sequences.
 
-    seed: decides the sequences; a longer evaluation begins with those of a shorter one.
-    batch_size: sequences to run at a time, at most 256; no result depends on it.
+    seed: selects the sequences. With one seed, a longer evaluation starts with the sequences of a
+        shorter one.
+    batch_size: sequences to run at a time, at most 256. It does not change the result.
     """
     for name, count in (("sequences", sequences), ("batch_size", batch_size)):
         check_value(name, count, int, {"at_least": 1})
@@ -56,7 +57,7 @@ def evaluate(
         wrong.append(batch_wrong)
         if (best_bits := task.optimal_bits(batch)) is not None:
             optimal.append(best_bits)
-    # In float64 the sum over many sequences loses no digits.
+    # float64: a sum over many sequences loses digits in float32.
     all_bits = torch.cat(bits).double()
     mean = all_bits.mean().item()
     best = torch.cat(optimal).double().mean().item() if optimal else None
@@ -71,7 +72,7 @@ def evaluate(
 
 
 def enlarged(model: Model, memory_locations: int | None) -> Model:
-    """The network with more memory locations; None leaves it as it is."""
+    """Return the network with more memory locations; None returns it unchanged."""
     if memory_locations is None:
         return model
     return family_of(model).enlarged(model, memory_locations)
@@ -90,7 +91,8 @@ def generalise(
 
         generalise(model, task, "length", [20, 50, 120], sequences=200)
 
-    memory_locations: enlarge an NTM's memory first. The other arguments are those of `evaluate`.
+    memory_locations: first enlarge an NTM's memory to this many locations (None: unchanged).
+    evaluation: further arguments of `evaluate`.
     """
     model = enlarged(model, memory_locations)
     return {v: evaluate(model, task.at(**{axis: v}), **evaluation) for v in values}
@@ -98,7 +100,7 @@ def generalise(
 
 @torch.no_grad()
 def costs(model: torch.nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
-    """The cost in bits and the number of wrong bits of every sequence, (batch,) each; CPU."""
+    """Return the cost in bits and the number of wrong bits per sequence: (batch,) each, CPU."""
     there = batch.to(next(model.parameters()).device)
     logits, _ = model(there.inputs, lengths=there.lengths)
     logits = logits.cpu()

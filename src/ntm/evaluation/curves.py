@@ -1,4 +1,4 @@
-"""Costs as a curve: over training, or over the size of the problems."""
+"""Cost curves: over training, or over the size of the problems."""
 
 import csv
 from functools import lru_cache
@@ -11,7 +11,7 @@ from ntm.trace import Array
 
 
 class CostCurve(NamedTuple):
-    """Costs in bits per sequence, over thousands of training sequences or another quantity."""
+    """Costs in bits per sequence, over thousands of training sequences or over problem size."""
 
     x: Array  # (points,)
     bits: Array  # (points,)
@@ -19,7 +19,7 @@ class CostCurve(NamedTuple):
 
 @lru_cache
 def read_curves(file: Path | None) -> dict[str, CostCurve]:
-    """Read curves by name from a CSV file with the columns series, x and bits; None has none."""
+    """Read curves by name from a CSV file with the columns series, x and bits; None gives {}."""
     if file is None:
         return {}
     points: dict[str, list[tuple[float, float]]] = {}
@@ -29,10 +29,10 @@ def read_curves(file: Path | None) -> dict[str, CostCurve]:
 
 
 def first_below(sequences: Array, bits: Array, threshold: float, window: int) -> int | None:
-    """The first point of a learning curve below a threshold; None if there is none.
+    """Return the sequences after which a learning curve is first below a threshold, or None.
 
-    bits: the mean cost since the point before. Where points are closer than `window` sequences,
-    the mean over the last `window` of them counts.
+    bits: mean cost since the previous point.
+    window: average the cost over the last `window` sequences before comparing.
     """
     x = np.insert(sequences, 0, 0.0)
     total = np.insert(np.cumsum(np.diff(x) * bits), 0, 0.0)

@@ -1,4 +1,4 @@
-"""Measurements beside the paper's claims, and the choice of the heads to measure."""
+"""Comparison of measurements with the paper's claims, and the choice of heads to measure."""
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping
@@ -18,51 +18,51 @@ HOLDS, PARTLY = 0.9, 0.5
 
 
 def verdict(value: float) -> Verdict:
-    """What a share, a correlation or an R^2 says of a claim: from 0.9 it holds, from 0.5 partly."""
+    """Judge a claim by a share, a correlation or an R^2: it holds from 0.9, partly from 0.5."""
     return "holds" if value >= HOLDS else "partly" if value >= PARTLY else "does not hold"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that the paper says of the heads, and what was measured of it."""
+    """One claim of the paper about the heads, and the measurement that checks it."""
 
     name: str
     claim: str
-    """The paper's words; empty if it says nothing."""
+    """Words of the paper (empty: the paper makes no such claim)."""
     value: float
-    """One if the claim is true without exception; `verdict` reads it."""
+    """Degree to which the claim is true: 1 if it has no exception. See `verdict`."""
     measures: str
-    """What the value is."""
+    """Meaning of the value."""
     numbers: dict[str, Any] = field(default_factory=dict)
-    """The numbers behind it."""
+    """Numbers behind the value."""
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the claim holds."""
+        """Verdict on the claim."""
         return verdict(self.value)
 
     def to_json(self) -> dict[str, Any]:
-        """All of it as plain data."""
+        """Return all fields and the verdict as plain data."""
         return {**asdict(self), "verdict": self.verdict}
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """What the heads of a network do on one task."""
+    """Behaviour of a network's heads on one task."""
 
     task: str
     sequences: int
-    """How many sequences the numbers are from."""
+    """Number of sequences measured."""
     write_head: int
     read_head: int
     chosen: str
-    """How the two heads were chosen."""
+    """Rule that chose the two heads."""
     findings: tuple[Finding, ...]
     modes: dict[str, dict[Kind, dict[str, float]]]
-    """Phase of a sequence, kind of head, mode of addressing: the share of the steps."""
+    """Share of the steps, by phase of the sequence, kind of head and mode of addressing."""
 
     def to_json(self) -> dict[str, Any]:
-        """All of it as plain data; heads count from one."""
+        """Return all fields as plain data; heads count from one."""
         heads = {"write_head": self.write_head + 1, "read_head": self.read_head + 1}
         findings = [finding.to_json() for finding in self.findings]
         return {**asdict(self), **heads, "findings": findings}
@@ -73,10 +73,10 @@ def choose(
     candidates: Iterable[Candidate],
     score: Callable[[Recording, Candidate], float],
 ) -> tuple[Candidate, Recording]:
-    """The candidate that scores best on half of the sequences, and the other half to measure on.
+    """Choose the best candidate on half of the sequences; return it and the other half.
 
-    Selecting and measuring on the same data is optimistic. With a single candidate, or a single
-    sequence, nothing is held back.
+    Measure on the other half: selecting and measuring on the same data is optimistic. With a
+    single candidate or a single sequence, the whole recording is returned.
     """
     options, half = list(candidates), recording.sequences // 2
     if len(options) == 1 or half == 0:
@@ -86,7 +86,7 @@ def choose(
 
 
 def head_pairs(trace: Trace) -> list[tuple[int, int]]:
-    """Every write head with every read head."""
+    """Return every pair of a write head and a read head."""
     return list(itertools.product(range(trace.adds.shape[2]), range(trace.reads.shape[2])))
 
 
@@ -97,9 +97,9 @@ def summarised(
     findings: Iterable[Finding],
     phases: Mapping[str, Flags],
 ) -> Analysis:
-    """The analysis of a write head and a read head.
+    """Return the analysis of a write head and a read head.
 
-    phases: the steps (time, batch) over which modes of addressing are counted, by name.
+    phases: steps (time, batch) in which to count modes of addressing, by name of the phase.
     """
     alone = len(head_pairs(recording.trace)) == 1
     used: dict[Kind, Any] = {

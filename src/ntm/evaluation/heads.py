@@ -1,4 +1,4 @@
-"""What can be measured of the heads of a trained network, whatever its task."""
+"""Measurements of a trained network's heads that fit any task."""
 
 import numpy as np
 
@@ -8,20 +8,20 @@ from ntm.evaluation.weightings import mean, tracks
 
 
 def analyse_any(recording: Recording) -> Analysis:
-    """What can be measured of the heads on any task."""
+    """Analyse the heads without knowing the task."""
     pair, recording = choose(recording, head_pairs(recording.trace), _focus)
     findings = [
         Finding(
             "looks at one location",
             "the sharp focus of all the weightings on a single location in memory",
             _focus(recording, pair),
-            "mean largest weight, of the write head before the answer and the read head during it",
+            "mean largest weight of the write head before the answer and the read head during it",
         ),
         Finding(
             "reads where it wrote",
             "",
             _read_after_write(recording, pair),
-            "answers read at a location to which something was written before",
+            "share of answers read at a location that was written before",
         ),
     ]
     scored = recording.scored
@@ -32,13 +32,13 @@ def analyse_any(recording: Recording) -> Analysis:
 def _focus(recording: Recording, pair: tuple[int, int]) -> float:
     writer, reader = tracks(recording.trace, pair)
     listening = recording.inside & ~recording.scored
-    # A task that is scored at every step listens while it answers.
+    # In a task that is scored at every step, the network writes while it answers.
     writing = writer.focus[listening if listening.any() else recording.scored]
     return (mean(writing) + mean(reader.focus[recording.scored])) / 2
 
 
 def _read_after_write(recording: Recording, pair: tuple[int, int]) -> float:
-    """The share of scored steps that read a location written at an earlier step."""
+    """Return the share of scored steps that read a location written at an earlier step."""
     writer, reader = tracks(recording.trace, pair)
     met = reader.place[:, None] == writer.place[None]
     earlier = np.tri(len(reader.place), k=-1, dtype=bool)[:, :, None]

@@ -1,4 +1,4 @@
-"""Recordings: problems, and what every head did while a network solved them."""
+"""Recordings: problems of a task and a network's trace on them."""
 
 from typing import Any, NamedTuple, TypeVar
 
@@ -23,14 +23,14 @@ class Recording(NamedTuple):
     trace: Trace
 
     def task_as(self, kind: type[Kind]) -> Kind:
-        """The task, which must be of this kind."""
+        """Return the task, or raise TypeError if it is not of this kind."""
         if not isinstance(self.task, kind):
             raise TypeError(f"The task is {self.task.name}; it must be {kind.name}.")
         return self.task
 
     @property
     def sequences(self) -> int:
-        """How many problems there are."""
+        """Number of problems."""
         return len(self.trace.lengths)
 
     @property
@@ -40,29 +40,29 @@ class Recording(NamedTuple):
 
     @property
     def inside(self) -> NDArray[np.bool_]:
-        """The steps before each sequence's end, (time, batch)."""
+        """Whether a step lies before the end of its sequence, (time, batch)."""
         return np.arange(len(self.trace.inputs))[:, None] < self.trace.lengths
 
     @property
     def answer_start(self) -> NDArray[np.int64]:
-        """The first scored step of every sequence, (batch,)."""
+        """First scored step of every sequence, (batch,)."""
         start: NDArray[np.int64] = self.scored.argmax(axis=0)
         return start
 
     def channel(self, name: str) -> NDArray[Any]:
-        """One input channel by its name, (time, batch)."""
+        """Return the input channel of this name, (time, batch)."""
         return self.trace.inputs[:, :, self.task.input_channels.index(name)]
 
     def part(self, start: int, stop: int) -> "Recording":
-        """Sequences start to stop - 1, with the time cut to the longest of them."""
+        """Return sequences start to stop - 1, with the time cut to the longest of them."""
         batch = self.batch.narrow(start, stop)
         return Recording(self.task, batch, self.trace.narrow(start, stop))
 
 
 def record(model: torch.nn.Module, task: Task, sequences: int = 200, seed: int = 1) -> Recording:
-    """Record what the heads of a network do on fresh problems.
+    """Record a network's heads on fresh problems.
 
-    seed: decides the problems; they are not those of training.
+    seed: selects the problems. Training draws from a different random stream.
     """
     check_value("sequences", sequences, int, {"at_least": 1})
     batch = task.sample(sequences, block_generator("recording", seed))

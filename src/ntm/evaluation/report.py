@@ -1,4 +1,4 @@
-"""An analysis as text."""
+"""Text of an analysis, for the terminal."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ _MARGIN = " " * 22
 
 
 def as_text(analysis: Analysis) -> str:
-    """The findings beside the paper's claims, then how the heads find their locations."""
+    """Return the findings with the paper's claims, then the modes of addressing, as text."""
     heads = (
         f"Write head {analysis.write_head + 1} and read head {analysis.read_head + 1} "
         f"({analysis.chosen}), over {analysis.sequences} sequences:"

@@ -1,4 +1,4 @@
-"""What weightings tell: where a head is, how sharply it focuses, and how it got there."""
+"""Properties of a weighting: the head's location, its focus and its mode of addressing."""
 
 from typing import Any, Literal, NamedTuple
 
@@ -12,20 +12,20 @@ Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 MODES = ("content", "content then shift", "shift")
-"""Section 3.3.2: the three ways in which content and location addressing work together."""
+"""Section 3.3.2: the three ways of combining content and location addressing."""
 
 CONTENT, CONTENT_THEN_SHIFT, SHIFT = range(3)
 
 
 class Track(NamedTuple):
-    """What one head did, (time, batch) each unless said otherwise."""
+    """Path of one head; arrays are (time, batch) unless stated."""
 
-    place: Integers  # the location of its largest weight
-    focus: Array  # that weight
-    mode: Integers  # which of the MODES brought it there
-    match: Integers  # the location that its key matches best
+    place: Integers  # location of the largest weight
+    focus: Array  # largest weight
+    mode: Integers  # index into MODES
+    match: Integers  # location that the key matches best
     key: Array  # (time, batch, M)
-    vector: Array  # what it added or read, (time, batch, M)
+    vector: Array  # vector added or read, (time, batch, M)
 
 
 def track(trace: Trace, kind: Kind, head: int) -> Track:
@@ -48,12 +48,15 @@ def tracks(trace: Trace, pair: tuple[int, int]) -> tuple[Track, Track]:
 
 
 def modes(trace: Trace, kind: Kind) -> Integers:
-    """Which of the MODES put each head where it looks, as an index: (time, batch, heads).
+    """Return the mode of addressing that led to each head's location, as an index into MODES.
 
-    What lies at the head's location before sharpening is a sum over the shifts, of what the content
-    weighting brought there and of what the previous weighting did. The larger part decides between
-    content and shift, and for content the shift that brought most of it decides the rest. A head
-    that stays where it was is in the mode `shift`, by zero.
+    Before sharpening, the weight at a location is a sum over the shifts. Each term has a part from
+    the content weighting and a part from the previous weighting. If the content parts are more than
+    half of the sum, the mode is `content` or `content then shift`, depending on whether the largest
+    content part came with a shift of zero. Otherwise the mode is `shift`. A head that stays at its
+    location is also in the mode `shift`, with a shift of zero.
+
+    Returns (time, batch, heads).
     """
     place = _of(trace, kind, "weightings").argmax(axis=-1)
     content, gates = _of(trace, kind, "content"), _of(trace, kind, "gates")
@@ -67,12 +70,12 @@ def modes(trace: Trace, kind: Kind) -> Integers:
 
 
 def displacement(start: Array, end: Array, count: int) -> Array:
-    """The shortest signed way from one location to another on a ring of `count` locations."""
+    """Return the shortest signed distance between locations on a ring of `count` locations."""
     return (end - start + count // 2) % count - count // 2
 
 
 def at_steps(values: NDArray[Any], steps: Integers) -> Array:
-    """`values[steps[i, b], b]`, NaN where the step is negative.
+    """Return `values[steps[i, b], b]`, with NaN where the step is negative.
 
     values: (time, batch, ...); steps: (count, batch); result: (count, batch, ...).
     """
@@ -82,24 +85,24 @@ def at_steps(values: NDArray[Any], steps: Integers) -> Array:
 
 
 def known(*given: Array, then: Any) -> Array:
-    """`then` as numbers where nothing that was given is NaN; NaN elsewhere."""
+    """Return `then` as numbers, with NaN where any of the given arrays is NaN."""
     unknown = np.logical_or.reduce([np.isnan(values) for values in given])
     return np.where(unknown, np.nan, then)
 
 
 def equal(first: Array, second: Array) -> Array:
-    """1.0 where two arrays agree and 0.0 where they differ; NaN where either is NaN."""
+    """Return 1.0 where two arrays agree, 0.0 where they differ, NaN where either is NaN."""
     return known(first, second, then=first == second)
 
 
 def mean(values: NDArray[Any]) -> float:
-    """The mean of what is not NaN; zero if there is nothing."""
+    """Return the mean of the values that are not NaN, or zero if there are none."""
     counted = values[~np.isnan(values)]
     return float(counted.mean()) if counted.size else 0.0
 
 
 def cosine(first: Array, second: Array) -> Array:
-    """The cosine similarity along the last axis; zero for a vector of zeros."""
+    """Return the cosine similarity along the last axis; zero for a vector of zeros."""
     norms = np.linalg.norm(first, axis=-1) * np.linalg.norm(second, axis=-1)
     similarity: Array = np.sum(first * second, axis=-1) / np.maximum(norms, 1e-12)
     return similarity

@@ -39,11 +39,11 @@ __all__ = [
 
 
 def trace_as_png(trace: Trace) -> bytes:
-    """Draw the memory use of a trace of one sequence, as a PNG file; notebooks show it."""
+    """Draw the memory use of a trace of one sequence and return a PNG. Notebooks display it."""
     return png(memory_use(trace))
 
 
-# These take the name of a task and look up its experiment, so they live a layer above.
+# These functions look up the experiment of a task by name, so they live a layer above.
 _NAMES = {
     "ntm.paper.named": ("costs_along", "learning_curves"),
     "ntm.paper.published": ("paper_costs", "paper_curves"),

@@ -1,4 +1,4 @@
-"""Targets above outputs: how figures 4, 5 and 8 show that a network generalises, or does not."""
+"""Figures 4, 5 and 8: targets above outputs, to show whether a network generalises."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -17,12 +17,12 @@ from ntm.figures.panels import draw_image
 from ntm.tasks import Batch
 from ntm.trace import Array
 
-# Inches: of a row of pixels, between targets and outputs, for the marks, and for a line's heading.
+# Heights in inches: a row of pixels, the gap between targets and outputs, the marks, the heading.
 _ROW, _GAP, _MARKS, _HEADING = 0.062, 0.06, 0.12, 0.24
 
 
 class Answer(NamedTuple):
-    """The targets, and a network's outputs as probabilities: (steps, channels) each."""
+    """Targets and a network's outputs as probabilities: (steps, channels) each."""
 
     title: str
     targets: Array
@@ -30,20 +30,23 @@ class Answer(NamedTuple):
 
     @classmethod
     def of(cls, title: str, batch: Batch, logits: Tensor) -> "Answer":
-        """The scored steps of the first sequence of a batch, (time, batch, output_size) logits."""
+        """Return the answer at the scored steps of a batch's first sequence.
+
+        logits: (time, batch, output_size).
+        """
         scored = batch.mask[:, 0] > 0
         outputs = torch.sigmoid(logits[scored, 0])
         return cls(title, batch.targets[scored, 0].numpy(), outputs.numpy())
 
     @property
     def wrong(self) -> NDArray[np.int64]:
-        """The steps with a bit on the wrong side of one half."""
+        """Steps with a bit on the wrong side of one half."""
         return np.flatnonzero(((self.outputs > 0.5) != (self.targets > 0.5)).any(axis=1))
 
 
 @style.styled
 def draw_answers(title: str, lines: Sequence[Sequence[Answer]]) -> Figure:
-    """Lines of answers, each as wide as it is long, with a mark under every step that is wrong."""
+    """Draw answers in lines, with a mark under every wrong step. Width follows length."""
     picture = _ROW * lines[0][0].targets.shape[1]
     line_height = _HEADING + 2 * picture + _GAP + _MARKS
     height = 0.3 + line_height * len(lines)

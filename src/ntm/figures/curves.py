@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from ntm.paper.experiment import Experiment
 
 Curves = Mapping[str, Sequence[CostCurve]]
-"""For each model the curves of its runs."""
+"""Curves of the runs, by model."""
 
 _POINTS = 100
 
 
 def averaged(curve: CostCurve, edges: Array) -> Array:
-    """The mean cost between neighbouring edges, NaN where the curve does not reach.
+    """Return the mean cost between neighbouring edges, NaN beyond the end of the curve.
 
-    curve: each cost is the mean over the sequences since the point before.
+    curve: each cost is the mean over the sequences since the previous point.
     """
     x, spent = np.insert(curve.x, 0, 0.0), np.diff(curve.x, prepend=0.0) * curve.bits
     total = np.interp(edges, x, np.insert(np.cumsum(spent), 0, 0.0))
@@ -38,13 +38,13 @@ def averaged(curve: CostCurve, edges: Array) -> Array:
 def draw_learning_curves(
     experiment: "Experiment", curves: Curves, optimum: float | None = None
 ) -> Figure:
-    """Draw how the cost falls with training: ours over the paper's, which are dotted.
+    """Draw the cost during training: our curves over the paper's dotted curves.
 
-    curves: x in thousands of sequences; each cost is the mean since the point
-    before. A line is the median over a model's runs, in a band from the lowest to the highest.
-    optimum: the least possible cost, if it is known.
+    A line is the median over a model's runs; its band goes from the lowest run to the highest.
+    Runs much shorter than the paper's get a second panel with only the part they cover.
 
-    Runs much shorter than the paper's get a second panel, which shows the time they cover.
+    curves: x in thousands of sequences; each cost is the mean since the previous point.
+    optimum: least possible cost (None: not known).
     """
     published = experiment.paper_curves
     longest = max(curve.x[-1] for runs in curves.values() for curve in runs)
@@ -68,10 +68,10 @@ def draw_learning_curves(
 
 @style.styled
 def draw_costs_along(experiment: "Experiment", curves: Curves, trained: int) -> Figure:
-    """Draw figure 11: the cost beyond the trained range along an axis, ours and the paper's.
+    """Draw figure 11: our costs and the paper's beyond the trained range, along one axis.
 
-    curves: x is the size along the axis, the same for every run of a model. trained: the largest
-    size in training.
+    curves: x is the size along the axis, the same for every run of a model.
+    trained: largest size in training.
     """
     axis, published = experiment.axis, experiment.paper_costs
     figure = style.new_figure(3.0)
@@ -91,7 +91,7 @@ def draw_costs_along(experiment: "Experiment", curves: Curves, trained: int) -> 
 
 
 def _frame(axes: Sequence[Axes], title: str, bits: tuple[float, float]) -> None:
-    """The axis of costs, and the title; a line at zero stays clear of the frame."""
+    """Draw the cost axis and the title. A margin keeps a line at zero clear of the frame."""
     margin = 0.02 * (bits[1] - bits[0])
     for ax in axes:
         ax.set_ylim(bits[0] - margin, bits[1])

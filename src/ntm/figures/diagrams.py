@@ -28,9 +28,9 @@ _FILL = "#E8F0F8"
 
 @style.styled
 def architecture(config: NTMConfig | None = None) -> Figure:
-    """Figure 1: controller, heads and memory; beyond the dashed line is the outside world.
+    """Draw figure 1: controller, heads and memory. A dashed line separates the outside world.
 
-    config: whose sizes to show.
+    config: show the sizes of this network (None: no sizes).
     """
     figure, ax = _canvas(3.4, (10, 4.75))
     world = {"facecolor": "none", "edgecolor": style.GREY, "linestyle": (0, (4, 3))}
@@ -74,13 +74,13 @@ class Example(NamedTuple):
     """One head at one step."""
 
     memory: torch.Tensor  # (1, N, M)
-    previous: torch.Tensor  # the weighting of the step before, (1, 1, N)
+    previous: torch.Tensor  # weighting of the previous step, (1, 1, N)
     focus: Focus
     result: Addressing
 
 
 def worked_example() -> Example:
-    """A head that finds location 8 by content, mixes in where it was, and moves on by one."""
+    """Address location 8 by content, mix in the previous weighting, and shift by one."""
     rows = torch.rand(1, 12, 6, generator=torch.Generator().manual_seed(5)) * 2 - 1
     previous = torch.softmax(-(torch.arange(12) - 3.0).square(), dim=0).view(1, 1, -1)
     focus = Focus(
@@ -95,9 +95,9 @@ def worked_example() -> Example:
 
 @style.styled
 def addressing_flow() -> Figure:
-    """Figure 2: the chain from a key to a weighting, with the numbers of a small example.
+    """Draw figure 2: the chain from a key to a weighting, with the numbers of a small example.
 
-    Every weighting in it is what `ntm.addressing.address` computes.
+    `ntm.addressing.address` computes every weighting in the figure.
     """
     example = worked_example()
     figure, ax = _canvas(3.5, (12, 5.9))
@@ -118,7 +118,7 @@ def addressing_flow() -> Figure:
 
 
 def _draw_given(ax: Axes, example: Example) -> None:
-    """What each link of the chain is given, in the words of `Focus`."""
+    """Draw the inputs of each link of the chain, under the names in `Focus`."""
     key, strength, gate, shift, sharpness = Focus._fields
     numbers = {
         f"{key}, {strength} {example.focus.strength.item():g}": 1.5,
@@ -139,7 +139,7 @@ def _draw_given(ax: Axes, example: Example) -> None:
 
 
 def _inset(ax: Axes, place: tuple[float, float, float, float], name: str) -> Axes:
-    """A small panel at x, y, width and height, its name below."""
+    """Add a small panel at x, y, width and height, with its name below."""
     inset = ax.inset_axes(place, transform=ax.transData)
     inset.set(xticks=[], yticks=[])
     inset.set_xlabel(name, fontweight="bold", labelpad=2)
@@ -147,7 +147,7 @@ def _inset(ax: Axes, place: tuple[float, float, float, float], name: str) -> Axe
 
 
 def _bars(ax: Axes, weights: torch.Tensor, colour: str) -> None:
-    """A weighting as bars."""
+    """Draw a weighting as bars."""
     heights = weights.flatten().tolist()
     ax.bar(range(len(heights)), heights, width=0.8, color=colour)
     ax.set_ylim(0, max(0.8, *heights))
@@ -155,7 +155,7 @@ def _bars(ax: Axes, weights: torch.Tensor, colour: str) -> None:
 
 
 def _canvas(height: float, size: tuple[float, float]) -> tuple[Figure, Axes]:
-    """A figure that is one sheet, in units of its own."""
+    """Return an empty figure and its axes, which span (0, 0) to `size`."""
     figure = style.new_figure(height)
     ax = figure.subplots()
     ax.set(xlim=(0, size[0]), ylim=(0, size[1]))
@@ -169,7 +169,7 @@ def _rounded(centre: Point, size: tuple[float, float], **look: Any) -> FancyBbox
 
 
 def _block(ax: Axes, centre: Point, size: tuple[float, float], name: str, note: str = "") -> None:
-    """A named part of the machine, with a note below the name."""
+    """Draw a named part of the machine, with a note below the name."""
     ax.add_patch(_rounded(centre, size, facecolor=_FILL, edgecolor=style.BLUE, linewidth=1))
     rise = 0.13 if note else 0
     ax.text(centre[0], centre[1] + rise, name, ha="center", va="center", fontweight="bold")
@@ -177,7 +177,7 @@ def _block(ax: Axes, centre: Point, size: tuple[float, float], name: str, note: 
 
 
 def _arrow(ax: Axes, start: Point, end: Point, text: str = "", place: Point = (0, 0)) -> None:
-    """An arrow with a label, which stands to the left of it or to the right, where its place is."""
+    """Draw an arrow with a label. `place` puts the label left or right of the arrow."""
     look = {"arrowstyle": "-|>", "color": style.BLACK, "lw": 1, "shrinkA": 0, "shrinkB": 0}
     ax.annotate("", end, start, arrowprops=look)
     side = "right" if place[0] < (start[0] + end[0]) / 2 else "left"

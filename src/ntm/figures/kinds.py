@@ -1,4 +1,4 @@
-"""The kinds of figure that fit any task, from an experiment and the runs there are."""
+"""Figures that fit any task, drawn from an experiment and its runs."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def learning(experiment: "Experiment", runs: RunFolders) -> Figure:
-    """How the cost falls with training, over the paper's curves and the optimum if it is known."""
+    """Draw the learning curves, the paper's curves and, if known, the optimum."""
     curves = runs.learning_curves(experiment.task)
     return draw_learning_curves(experiment, curves, runs.task(experiment.task).optimum)
 
 
 def answers(experiment: "Experiment", runs: RunFolders, models: Sequence[str]) -> Figure:
-    """Targets above outputs of one network, from the smallest size to the largest."""
+    """Draw targets above outputs of one network, from the smallest size to the largest."""
     network = runs.best(experiment.task, *models)
     *shorter, longest = (network.answer(case_name(case), case) for case in experiment.beyond)
     title = f"{network.title}: generalisation on the {experiment.title.lower()} task"
@@ -34,7 +34,7 @@ def answers(experiment: "Experiment", runs: RunFolders, models: Sequence[str]) -
 def answers_beside(
     experiment: "Experiment", runs: RunFolders, models: Sequence[str], wanted: Sequence[str]
 ) -> Figure:
-    """Targets above outputs at each size beyond training, of one network and of another."""
+    """Draw targets above outputs of two networks, at each size beyond training."""
     networks = [runs.best(experiment.task, *models), *runs.wanted(experiment.task, *wanted)]
     lines = [
         [network.answer(f"{network.title}: {case_name(case)}", case)]
@@ -45,7 +45,7 @@ def answers_beside(
 
 
 def costs(experiment: "Experiment", runs: RunFolders) -> Figure:
-    """The cost along the axis for which the paper has costs, ours and the paper's."""
+    """Draw our costs and the paper's along the axis for which the paper reports costs."""
     task, axis = experiment.task, experiment.axis
     curves = runs.costs(task, axis, [case[axis] for case in experiment.beyond])
     return draw_costs_along(experiment, curves, trained=runs.task(task).trained_range(axis)[1])
@@ -58,10 +58,10 @@ def memory(
     at: Case = TRAINED_RANGE,
     picture: str = "",
 ) -> Figure:
-    """What one write head and one read head do with one problem.
+    """Draw one write head and one read head at work on one problem.
 
-    picture: the function that draws it, from a recording and the numbers of the two heads; by
-        default `task_memory_use`.
+    picture: function that draws a recording, given the numbers of the two heads (empty:
+        `task_memory_use`).
     """
     with_memory = [name for name, kind in MODELS.items() if kind.has_memory]
     network = runs.best(experiment.task, *(models or with_memory))

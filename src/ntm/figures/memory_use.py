@@ -1,4 +1,4 @@
-"""What a network writes and reads, and where: the six panels of figures 6, 9 and 12."""
+"""Memory use of a network: the six panels of figures 6, 9 and 12."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,12 +15,12 @@ from ntm.figures import panels, style
 from ntm.figures.panels import Scale
 from ntm.trace import Array, Trace
 
-# Inches: of a channel, of another row of pixels, and of the lowest and the highest panel.
+# Heights in inches: an input channel, any other row of pixels, the smallest and largest panel.
 _CHANNEL, _ROW, _LOWEST, _HIGHEST = 0.09, 0.055, 0.55, 2.4
 
 
 class MemoryPanels(NamedTuple):
-    """The six panels, to draw on; time steps and rows are their coordinates."""
+    """Axes of the six panels. Their coordinates are time steps and rows."""
 
     inputs: Axes
     outputs: Axes
@@ -29,16 +29,16 @@ class MemoryPanels(NamedTuple):
     writing: Axes
     reading: Axes
     locations: Integers
-    """Which location each row of the two lowest panels shows."""
+    """Location shown by each row of the two bottom panels."""
 
     def rows(self, locations: Integers) -> Integers:
-        """The rows that show these locations, -1 for those that are not shown."""
+        """Return the rows that show these locations, -1 for locations not shown."""
         shown = locations[:, None] == self.locations
         return np.where(shown.any(axis=1), shown.argmax(axis=1), -1)
 
 
 class Picture(NamedTuple):
-    """One panel: its title, its values (time, rows) and their scale."""
+    """Title, values (time, rows) and colour scale of one panel."""
 
     title: str
     values: Array
@@ -47,10 +47,10 @@ class Picture(NamedTuple):
 
 @style.styled
 def memory_use(trace: Trace, write_head: int | None = None, read_head: int | None = None) -> Figure:
-    """What a write head and a read head do in one sequence, whatever the task.
+    """Draw what a write head and a read head do in one sequence of any task.
 
-    trace: of one sequence; `trace.sequence(index)` takes it out of a batch. write_head, read_head:
-    counted from zero, by default the ones that focus most sharply.
+    trace: trace of one sequence; `trace.sequence(index)` selects one from a batch.
+    write_head, read_head: heads, counted from zero (None: the heads with the sharpest focus).
     """
     writer = _sharpest(trace.write_weightings) if write_head is None else write_head
     reader = _sharpest(trace.read_weightings) if read_head is None else read_head
@@ -65,9 +65,10 @@ def memory_use(trace: Trace, write_head: int | None = None, read_head: int | Non
 def task_memory_use(
     recording: Recording, write_head: int = 0, read_head: int = 0, task_title: str = ""
 ) -> Figure:
-    """Figures 6 and 9: what is written while the network listens, and read for the answer.
+    """Draw figures 6 and 9: writes during the input and reads during the answer.
 
-    recording: of one sequence. task_title: the task in words, by default after its name.
+    recording: recording of one sequence.
+    task_title: name of the task in the title (empty: the task's own name).
     """
     return draw_task_memory_use(recording, write_head, read_head, task_title)[0]
 
@@ -75,7 +76,7 @@ def task_memory_use(
 def draw_task_memory_use(
     recording: Recording, write_head: int = 0, read_head: int = 0, task_title: str = ""
 ) -> tuple[Figure, MemoryPanels]:
-    """The same, and the panels to draw on."""
+    """Draw as `task_memory_use`; return also the panels, to draw more on them."""
     named = (task_title or recording.task.name.replace("-", " ")).lower()
     figure, parts = draw_memory_use(
         recording.trace,
@@ -100,11 +101,12 @@ def draw_memory_use(
     channels: Sequence[str] = (),
     rows: Integers | None = None,
 ) -> tuple[Figure, MemoryPanels]:
-    """Inputs, adds and write weightings; beside them outputs, reads and read weightings.
+    """Draw inputs, adds and write weightings beside outputs, reads and read weightings.
 
-    trace: of one sequence. scored: the steps whose outputs count, (time,); the others are blank.
-    channels: the names of the inputs. rows: the locations to show, by default all that one of the
-    two heads attends to.
+    trace: trace of one sequence.
+    scored: steps whose outputs count, (time,); outputs of other steps are blank (None: all count).
+    channels: names of the inputs.
+    rows: locations to show (None: every location that one of the two heads attends to).
     """
     writing, reading = panels.head_weightings(trace, write_head, read_head)
     if rows is None:
@@ -127,7 +129,7 @@ def draw_memory_use(
 
 
 def mark_start(parts: MemoryPanels, step: int) -> None:
-    """A line in every panel before the first step of the answer."""
+    """Draw a line in every panel before the first step of the answer."""
     for ax in parts[:6]:
         ax.axvline(step - 0.5, color=style.GREY, linewidth=0.8, linestyle=(0, (2, 2)))
 
@@ -153,7 +155,7 @@ def _six_panels(pictures: Sequence[Picture], rows: Integers) -> tuple[Figure, Me
 
 
 def _name_channels(ax: Axes, channels: Sequence[str]) -> None:
-    """Name what is not a bit: the delimiters and numbers that drive the task."""
+    """Label the channels that are not data bits, such as delimiters and numbers."""
     special = {row: name for row, name in enumerate(channels) if not name.startswith("bit ")}
     if special:
         ax.set_yticks(list(special), labels=list(special.values()))

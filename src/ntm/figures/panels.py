@@ -1,4 +1,4 @@
-"""Pictures of vectors over time, from which most figures are made: time to the right, rows down."""
+"""Panels of most figures: images of vectors over time, with time to the right and rows down."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -32,19 +32,19 @@ def draw_image(ax: Axes, values: Array, scale: Scale) -> AxesImage:
 
 
 def drawn_values(ax: Axes) -> Array:
-    """The values that `draw_image` drew, (rows, steps)."""
+    """Return the values that `draw_image` drew, (rows, steps)."""
     return np.asarray(ax.images[0].get_array())
 
 
 def number_rows(ax: Axes, rows: Integers) -> None:
-    """Label rows with the locations that they show."""
+    """Label rows with their memory locations."""
     ax.yaxis.set_major_locator(MaxNLocator(4, integer=True))
     names = {number: str(row) for number, row in enumerate(rows)}
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: names.get(round(value), "")))
 
 
 def scale_bar(figure: Figure, image: AxesImage, axes: Sequence[Axes], label: str = "") -> None:
-    """A slim key to the colours, to the right of the axes."""
+    """Draw a slim colour bar to the right of the axes."""
     low, high = image.get_clim()
     bar = figure.colorbar(image, ax=list(axes), aspect=12, pad=0.01, shrink=0.9, fraction=0.04)
     bar.set_ticks([low, high], labels=[f"{low:g}", f"{high:g}"])
@@ -56,10 +56,12 @@ def scale_bar(figure: Figure, image: AxesImage, axes: Sequence[Axes], label: str
 def attended_locations(
     *weightings: Array, start: int | None = None, weight: float = 0.1, margin: int = 2
 ) -> Integers:
-    """The shortest run of locations, around the ring, outside which no weight is noticeable.
+    """Return the shortest range of locations, around the ring, that holds all noticeable weights.
 
-    weightings: (time, N) each, of one memory. start: where the ring is cut open, by default in the
-    widest gap.
+    weightings: (time, N) each, of one memory.
+    start: location at which to cut the ring open (None: in the widest gap).
+    weight: smallest noticeable weight.
+    margin: locations to add on either side.
     """
     count = weightings[0].shape[-1]
     noticed = np.any([(w >= weight).any(axis=0) for w in weightings], axis=0)
@@ -82,12 +84,12 @@ def _after_widest_gap(noticed: NDArray[np.bool_]) -> int:
 
 
 def head_weightings(trace: Trace, write_head: int, read_head: int) -> tuple[Array, Array]:
-    """The weightings of a write head and a read head for the first sequence, (time, N) each."""
+    """Return a write head's and a read head's weightings for the first sequence: (time, N) each."""
     return trace.write_weightings[:, 0, write_head], trace.read_weightings[:, 0, read_head]
 
 
 def locations_in_use(recording: Recording, write_head: int, read_head: int) -> Integers:
-    """The locations that matter to one sequence: written while it listens, read for the answer."""
+    """Return the locations written before the answer or read during it, for one sequence."""
     writing, reading = head_weightings(recording.trace, write_head, read_head)
     scored = recording.scored[:, 0]
     return attended_locations(writing[~scored], reading[scored])

@@ -1,4 +1,4 @@
-"""What figures are drawn from: learning curves, answers and recordings of the runs in folders."""
+"""Data of the figures: learning curves, answers and recordings from run folders."""
 
 from collections.abc import Callable, Iterable, Sequence
 from math import inf
@@ -25,7 +25,7 @@ from ntm.tasks.cases import TRAINED_RANGE, Case
 
 
 class MissingError(Exception):
-    """A figure needs what the runs do not have; the message says what."""
+    """Raised when the runs lack something that a figure needs; the message names it."""
 
 
 class TrainedNetwork(NamedTuple):
@@ -37,23 +37,23 @@ class TrainedNetwork(NamedTuple):
 
     @torch.no_grad()
     def logits(self, inputs: Tensor) -> Tensor:
-        """Its outputs for inputs (time, batch, input_size), on the CPU."""
+        """Return the outputs for inputs (time, batch, input_size), on the CPU."""
         there = inputs.to(next(self.model.parameters()).device)
         lengths = torch.full((inputs.shape[1],), len(inputs), device=there.device)
         logits: Tensor = self.model(there, lengths=lengths)[0]
         return logits.cpu()
 
     def answer(self, title: str, case: Case) -> Answer:
-        """Its answer to a problem that is the same for all networks of the task."""
+        """Return the answer to a problem that is the same for all networks of the task."""
         batch = self.task.at(**case).sample(1, block_generator("figures", 1))
         return Answer.of(title, batch, self.logits(batch.inputs))
 
     def example(
         self, analyse: Callable[[Recording], Analysis], case: Case = TRAINED_RANGE
     ) -> tuple[Recording, int, int]:
-        """One recorded problem, and the write head and the read head to watch in it.
+        """Record one problem; return the recording, the write head and the read head to show.
 
-        analyse: chooses the heads, as in `ntm analyse`.
+        analyse: analysis that chooses the heads, as in `ntm analyse`.
         """
         analysis = analyse(record(self.model, self.task))
         recording = record(self.model, self.task.at(**case), sequences=1, seed=2)
@@ -63,9 +63,9 @@ class TrainedNetwork(NamedTuple):
 class RunFolders:
     """Run folders, by task and model.
 
-    folders: runs, saved networks, or names of packaged ones; a folder that is no run itself stands
-        for the runs directly in it.
-    task, family: of saved networks that do not say it themselves.
+    folders: runs, saved networks, or names of packaged networks. Any other folder stands for the
+        runs directly inside.
+    task, family: task and family of saved networks that do not record them.
     """
 
     def __init__(
@@ -75,22 +75,22 @@ class RunFolders:
         family: Family | None = None,
     ) -> None:
         self.lacking: list[str] = []
-        """What figures had to be drawn without."""
+        """Missing runs that a figure was drawn without."""
         self._runs: dict[tuple[str, str], list[Run]] = {}
         for run in open_runs(folders, task, family):
             self._runs.setdefault(run.settings.network, []).append(run)
 
     @property
     def tasks(self) -> list[str]:
-        """The names of the tasks that have a run."""
+        """Names of the tasks that have a run."""
         return list(dict.fromkeys(task for task, _ in self._runs))
 
     def task(self, name: str) -> Task:
-        """A task with the settings of its first run."""
+        """Return a task with the settings of its first run."""
         return next(iter(self._of(name).values()))[0].settings.task
 
     def learning_curves(self, task: str) -> dict[str, list[CostCurve]]:
-        """For each model, the curves of its runs over thousands of sequences."""
+        """Return the learning curves by model, over thousands of sequences."""
         by_model = self._of(task)
         curves = {model: [_learning_curve(run) for run in runs] for model, runs in by_model.items()}
         curves = {model: [c for c in some if len(c.x)] for model, some in curves.items()}
@@ -99,14 +99,14 @@ class RunFolders:
         return {model: some for model, some in curves.items() if some}
 
     def costs(self, task: str, axis: str, values: Sequence[int]) -> dict[str, list[CostCurve]]:
-        """For each model, the mean costs of its runs along an axis of the task."""
+        """Return the mean costs along an axis of the task, by model: one curve per run."""
         return {
             model: [_costs(run, axis, values) for run in runs]
             for model, runs in self._of(task).items()
         }
 
     def best(self, task: str, *models: str) -> TrainedNetwork:
-        """The network of lowest cost of the first of these models that has a run."""
+        """Return the lowest-cost network of the first of these models that has a run."""
         for model in models:
             if runs := self._runs.get((task, model)):
                 run = min(runs, key=_lowest_cost)
@@ -114,7 +114,7 @@ class RunFolders:
         raise MissingError(_advice(task, *models))
 
     def wanted(self, task: str, *models: str) -> list[TrainedNetwork]:
-        """As `best`, but optional: if there is no such run, it is noted as lacking."""
+        """Return the network of `best` in a list; if there is none, note it in `lacking`."""
         try:
             return [self.best(task, *models)]
         except MissingError as error:
@@ -140,7 +140,7 @@ def _loaded(run: Run) -> Model:
 
 
 def _learning_curve(run: Run) -> CostCurve:
-    """The learning curve of the chosen start, over its own sequences."""
+    """Return the learning curve of the chosen start, over the sequences of that start."""
     lines = chosen_start(read_metrics(run.metrics), run.settings.training.trial_length)
     sequences = np.array([line["sequences"] for line in lines], dtype=float)
     return CostCurve(sequences / 1000, np.array([line["bits"] for line in lines], dtype=float))

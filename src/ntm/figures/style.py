@@ -1,4 +1,4 @@
-"""The common look of all figures: sizes for print, colours for colour-blind readers too."""
+"""Common style of all figures: sizes for print, colours that are safe for the colour-blind."""
 
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -20,15 +20,15 @@ _STYLE = Path(__file__).with_name("ntm.mplstyle")
 SETTINGS: Any = matplotlib.rc_params_from_file(_STYLE, use_default_template=False)
 
 WIDTH = 7.2
-"""Inches across: the text of a page."""
+"""Width of a figure in inches: the text width of a page."""
 
-# Okabe and Ito's colours, which stay apart under every common colour blindness.
+# Okabe and Ito's colours: distinct under every common colour blindness.
 BLUE, GREEN, VERMILLION = "#0072B2", "#009E73", "#D55E00"
 BLACK, GREY, PALE = SETTINGS["text.color"], "#8A8A8A", "#E6E6E6"
 
 
 def _scale(name: str, colours: Sequence[str] | Sequence[tuple[float, str]]) -> Colormap:
-    """Colours from the lowest value to the highest; what is not a number is pale grey."""
+    """Return a colour scale from the lowest value to the highest; NaN is pale grey."""
     return LinearSegmentedColormap.from_list(name, colours).with_extremes(bad=PALE)
 
 
@@ -44,7 +44,7 @@ WEIGHTS = _scale(
 
 
 def styled(draw: Callable[Arguments, Figure]) -> Callable[Arguments, Figure]:
-    """Make a function draw in this look, whatever the caller's own settings are."""
+    """Make a function draw in this style, whatever matplotlib settings the caller has."""
 
     @wraps(draw)
     def drawn(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Figure:
@@ -55,12 +55,12 @@ def styled(draw: Callable[Arguments, Figure]) -> Callable[Arguments, Figure]:
 
 
 def new_figure(height: float, layout: Literal["constrained"] | None = "constrained") -> Figure:
-    """An empty figure of that height in inches, not known to pyplot."""
+    """Return an empty figure of this height in inches, without registering it in pyplot."""
     return Figure(figsize=(WIDTH, height), layout=layout)
 
 
 def save(figure: Figure, path: str | Path, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
-    """Write a figure as path.png and path.svg; returns the files."""
+    """Write a figure as path.png and path.svg and return the files."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     files = [path.with_name(f"{path.name}.{kind}") for kind in formats]
@@ -75,7 +75,7 @@ def save(figure: Figure, path: str | Path, formats: Sequence[str] = ("png", "svg
 
 
 def png(figure: Figure, dpi: int = 120) -> bytes:
-    """A figure as the bytes of a PNG."""
+    """Return a figure as the bytes of a PNG file."""
     content = BytesIO()
     with matplotlib.style.context(SETTINGS, after_reset=True):
         figure.savefig(content, format="png", dpi=dpi)
@@ -84,7 +84,7 @@ def png(figure: Figure, dpi: int = 120) -> bytes:
 
 def title(figure: Figure, text: str) -> None:
     """Give a figure a title."""
-    # A layout engine makes room by itself, but only for a title whose height it may choose.
+    # A layout engine makes room for a title only if it may choose the title's height.
     place = {} if figure.get_layout_engine() else {"y": 0.99}
     figure.suptitle(text, x=0.01, ha="left", va="top", fontweight="bold", fontsize=9, **place)
 
@@ -92,7 +92,7 @@ def title(figure: Figure, text: str) -> None:
 def box(
     ax: Axes, steps: tuple[float, float], rows: tuple[float, float], colour: str, **look: Any
 ) -> Rectangle:
-    """A frame around pixels: steps and rows first to last, both included."""
+    """Draw a frame around pixels, from the first step and row to the last, both included."""
     width, height = steps[1] - steps[0] + 1, rows[1] - rows[0] + 1
     frame = Rectangle(
         (steps[0] - 0.5, rows[0] - 0.5), width, height,

@@ -1,9 +1,9 @@
-"""The paper's section 4: an experiment per task, and the settings that experiments give a run.
+"""Section 4 of the paper: one experiment per task, and settings for its runs.
 
     for experiment in experiments():
         print(experiment.title, [case_name(case) for case in experiment.cases])
 
-`ntm.paper.experiment` documents what an experiment says; docs/tasks.md shows how to add one.
+`ntm.paper.experiment` documents the fields of an experiment; docs/tasks.md shows how to add one.
 """
 
 from ntm.paper.experiment import Experiment, FigureSpec, Goal, Plan

@@ -1,12 +1,12 @@
-"""What the heads of a trained network do, measured over many sequences, beside the paper's claims.
+"""Analysis of a trained network's heads over many sequences, compared with the paper's claims.
 
     analysis = analyse(model, task, sequences=200)
     for finding in analysis.findings:
         print(finding.verdict, finding.value, finding.name)
 
-A network may solve a task with another program than the paper's: then the claims do not hold, and
-the numbers behind them say what it does instead. Of several heads, the pair that comes closest to
-the claim on half of the sequences is chosen, and everything is measured on the other half.
+A network may solve a task differently from the paper's network. Then the claims do not hold, and
+the numbers show what the network does instead. If there are several heads, the pair that comes
+closest to the claim is chosen on half of the sequences and measured on the other half.
 """
 
 import torch
@@ -18,13 +18,13 @@ from ntm.tasks import Task
 
 
 def analyse(model: torch.nn.Module, task: Task, sequences: int = 200, seed: int = 1) -> Analysis:
-    """Watch the heads of an NTM while it solves fresh problems of a task.
+    """Analyse the heads of an NTM on fresh problems of a task.
 
-    seed: decides the problems.
+    seed: selects the problems.
     """
     return analysis_of(record(model, task, sequences, seed))
 
 
 def analysis_of(recording: Recording) -> Analysis:
-    """Analyse the heads in a recording as the experiment of its task measures them."""
+    """Analyse the heads in a recording with the analysis of its task's experiment."""
     return experiment_of(recording.task.name).analysis(recording)

@@ -1,4 +1,4 @@
-"""The paper's parameter counts, and ours beside them."""
+"""Parameter counts: the paper's and ours."""
 
 from typing import Any
 
@@ -10,14 +10,14 @@ from ntm.paper.settings import paper_tables
 NOTE = """
 Counted at the widths that the paper's counts imply (copy: 10 inputs, 9 outputs; repeat copy: 8, 7;
 recall: 8, 6; n-grams: 1, 1; sort: 10, 8), with seven shifts, four for n-grams. The LSTMs match to
-the parameter, but for sort, where the paper's 384,424 is most likely 348,424, two digits swapped.
-The paper does not say enough to recount its NTMs exactly."""
+the parameter, except for sort: the paper's 384,424 is most likely 348,424 with two digits swapped.
+The paper does not give enough detail to count its NTMs exactly."""
 
 
 def parameter_counts() -> list[dict[str, Any]]:
-    """A row per network of the paper's tables: what it prints, and what we count."""
+    """Return a row per network of the paper's tables: the printed count and ours."""
     rows = []
-    with torch.device("meta"):  # counted, not initialised
+    with torch.device("meta"):  # counting needs no initialised weights
         for network in paper_tables():
             kind = family(network.model)
             model = kind.build(network.config, kind.initialisation(), "auto")

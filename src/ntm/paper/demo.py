@@ -1,4 +1,4 @@
-"""Half a minute that shows what a Neural Turing Machine does: learn to copy, and generalise."""
+"""Demo of half a minute: a Neural Turing Machine learns to copy, and generalises."""
 
 from pathlib import Path
 from typing import Any
@@ -17,17 +17,17 @@ from ntm.training import make_progress
 from ntm.training.begin import train_until_signal
 
 SECONDS = 120.0
-"""Training may take this long. The native engine needs a fifth of it; plain PyTorch needs hours."""
+"""Time limit for training. The native engine needs a fifth of it; plain PyTorch needs hours."""
 _LENGTHS = [case["length"] for case in experiment_of("copy").beyond]
 _TRAINED = "copy-lstm"
 _TOO_SLOW = (
     "\nTraining stopped at {sequences:,} sequences, after {seconds:.0f} seconds: this machine is "
-    "slow, or busy. So what follows is by the packaged {name}, a network of the same kind."
+    "slow, or busy. The demo continues with the packaged {name}, a network of the same kind."
 )
 
 
 def demonstrate(out: Path) -> int:
-    """Train, and show what came of it; returns the exit code."""
+    """Train a network, show its results, and return the exit code."""
     changes = {"sequences": 20_000, "stop_after_seconds": SECONDS, "validate_every": 0}
     settings = paper_settings("copy", "ntm-lstm").with_(training=changes)
     result = train_until_signal(settings, progress=make_progress())

@@ -1,19 +1,18 @@
-"""An experiment: everything that is known and asked of one task, as one value.
+"""Experiments: networks, settings, goals, evaluation cases and figures of one task.
 
     register_experiment(Experiment(task="reverse", title="Reverse", cases=({}, {"length": 40})))
 
-The experiments of the paper's section 4 are files beside this one. Code that needs a fact about a
-task asks `experiment_of(name)`; code that wants all of them iterates over `experiments()`. A task
-without an experiment gets one that holds nothing but its name: a learning curve, memory use, an
-analysis that fits any task, and copy's networks.
+The experiments of the paper's section 4 are TOML files in this folder. `experiment_of(name)`
+returns the experiment of a task, `experiments()` returns all of them. A task without an experiment
+gets the defaults: learning curves, memory use, an analysis that fits any task, and copy's networks.
 
-What a page shows is plain data, which `Experiment.to_json` returns:
+`Experiment.to_json` returns the plain data that pages show:
 
     task, title   "associative-recall", "Associative recall"
-    hint          what to draw, as a sentence
-    look_for      what to look for in the memory of a trained network
-    drawing       how a problem is drawn, one of `Drawing`, for a task with fields and layout
-                  of the paper's that is drawn so; null if it cannot be drawn
+    hint          instruction for drawing a problem, as a sentence
+    look_for      advice on what to look for in the memory of a trained network
+    drawing       editor for problems, one of `Drawing`. The task needs the fields and the layout
+                  of the paper's task with the same editor. null: problems cannot be drawn
     frame         axes of the learning curves, {"sequences": 1000000, "bits": [0, 10]}; or null
     cases         sizes at which networks are evaluated, [{}, {"length": 120}]
 
@@ -45,7 +44,7 @@ ANY_ANALYSIS = later("ntm.evaluation.heads:analyse_any")
 
 
 class Widths(NamedTuple):
-    """Channels and shifts that the paper's parameter counts imply; its text has others."""
+    """Channels and shifts implied by the paper's parameter counts. The paper's text differs."""
 
     inputs: int
     outputs: int
@@ -54,77 +53,77 @@ class Widths(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """One network of an experiment, and how it is trained."""
+    """Sizes and training settings of one network of an experiment."""
 
     sizes: Mapping[str, Any] = field(default_factory=dict)
-    """Fields of its config."""
+    """Fields of the network's config."""
     learning_rate: float = 1e-4
     parameters: int | None = None
-    """The parameter count that the paper prints."""
+    """Parameter count printed in the paper."""
     start: Mapping[str, Any] = field(default_factory=dict)
-    """How its weights begin, which the paper does not say."""
+    """Initialisation of the weights. The paper does not give it."""
     tuned: Changes = field(default_factory=dict)
-    """What `ntm train` changes in the paper's protocol."""
+    """Changes that `ntm train` makes to the paper's protocol."""
     quick: int = 2_000
-    """Sequences of `ntm reproduce --quick`: 10 to 45 seconds of one core."""
+    """Training sequences of `ntm reproduce --quick`: 10 to 45 seconds of one core."""
     quick_batch: int = 1
 
 
 class AbilityCase(NamedTuple):
-    """What is measured of a network that comes with the package."""
+    """One measurement of a network that comes with the package."""
 
     at: Case = TRAINED_RANGE
     memory_locations: int | None = None
-    """The memory is enlarged to so many first; None leaves it as it was trained."""
+    """Memory size for the measurement (None: the size used in training)."""
     sequences: int = 200
-    """Over how many problems."""
+    """Number of problems."""
 
 
 @dataclass(frozen=True)
 class Goal:
-    """Something that a run reaches or does not. Exactly one bound is given."""
+    """Bound that a run should reach. Exactly one of the three bounds is given."""
 
     models: tuple[str, ...]
     at: Case = field(default_factory=dict)
     below: float | None = None
-    """Fewer bits per sequence than this."""
+    """Cost below this many bits per sequence."""
     published: float | None = None
-    """At most as many bits per sequence as in the paper, which are these."""
+    """Cost of at most this many bits per sequence, the paper's result."""
     perfect: float | None = None
     """At least this share of sequences without a wrong bit."""
     within: int | None = None
-    """Training sequences by which it must be reached; None for all."""
+    """Training sequences allowed to reach the goal (None: all)."""
 
 
 class Beside(NamedTuple):
-    """A table beside a figure."""
+    """Table beside a figure."""
 
     kind: Literal["curves", "beyond", "published", "heads"]
     models: tuple[str, ...] = ()
-    """Of these, the first that has a run."""
+    """Models in order of preference: the table shows the first that has a run."""
 
 
 @dataclass(frozen=True)
 class FigureSpec:
-    """A figure: what it shows, how it is drawn, what the paper says of its own."""
+    """Name, drawing function and caption of a figure."""
 
     name: str
-    """In words, "copy learning curves"; its file is named after it."""
+    """Title in words, "copy learning curves". The file name is made from it."""
     draw: "Callable[[Experiment, RunFolders], Figure]"
     number: int | None = None
-    """In the paper."""
+    """Number in the paper."""
     caption: str = ""
-    """What the paper says."""
+    """Statement of the paper about its figure."""
     beside: tuple[Beside, ...] = ()
 
     @property
     def title(self) -> str:
-        """What it shows, with its number in the paper: Figure 3: copy learning curves."""
+        """Name with the number in the paper: Figure 3: copy learning curves."""
         return self.name if self.number is None else f"Figure {self.number}: {self.name}"
 
     @property
     def stem(self) -> str:
-        """The name of its file: figure-03-copy-learning-curves."""
+        """File name without its suffix: figure-03-copy-learning-curves."""
         words = self.name.lower().replace("-", "").replace(" ", "-")
         return words if self.number is None else f"figure-{self.number:02d}-{words}"
 
@@ -139,35 +138,35 @@ def _figures_of_any_task(name: str) -> tuple[FigureSpec, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """What is known and asked of one task. All but its name has a default."""
+    """Networks, settings, goals, evaluation cases and figures of one task."""
 
     task: str
     title: str = ""
     networks: Mapping[str, Plan] = field(default_factory=dict)
-    """By model; a model that is not named is trained as on copy."""
+    """Networks by model. A model without an entry is trained as on copy."""
     widths: Widths | None = None
     sequences: int = 1_000_000
-    """Where the paper's learning curves end."""
+    """Number of sequences at the end of the paper's learning curves."""
     cases: tuple[Case, ...] = (TRAINED_RANGE,)
-    """Where costs are measured: the trained range first, then sizes beyond it."""
+    """Sizes at which costs are measured: the trained range first, then larger sizes."""
     abilities: tuple[AbilityCase, ...] = ()
-    """What is measured of the networks in the package, beside the trained range."""
+    """Measurements of the networks in the package, in addition to the trained range."""
     threshold: float = 0.01
-    """Bits per sequence: how soon a learning curve falls below is reported."""
+    """Cost in bits per sequence. Tables report how soon a learning curve falls below it."""
     window: int = 1000
-    """Sequences over which its cost is averaged for that."""
+    """Number of sequences over which that cost is averaged."""
     goals: tuple[Goal, ...] = ()
     figures: tuple[FigureSpec, ...] = ()
     analysis: "Callable[[Recording], Analysis]" = ANY_ANALYSIS
-    """What the heads do, as numbers."""
+    """Function that measures the heads."""
     frame: tuple[int, int] | None = None
-    """Bits: the axis of the paper's figure of learning curves."""
+    """Range of the cost axis in the paper's figure of learning curves, in bits."""
     curves: Path | None = None
-    """The paper's learning curves, a CSV file of series, x (thousands of sequences) and bits."""
+    """The paper's learning curves: a CSV file of series, x (thousands of sequences) and bits."""
     costs: Path | None = None
-    """The paper's costs beyond the trained range, the same with sizes along an axis as x."""
+    """The paper's costs beyond the trained range: a CSV file of series, x (size) and bits."""
     axis: str = ""
-    """That axis."""
+    """Axis of the task along which `costs` are given, such as "items"."""
     hint: str = ""
     look_for: str = ""
     drawing: Drawing | None = None
@@ -180,7 +179,7 @@ class Experiment:
 
     @property
     def paper_curves(self) -> dict[str, CostCurve]:
-        """The paper's learning curves by model; with a known optimum also the curve "optimal"."""
+        """The paper's learning curves by model, and the curve "optimal" if the optimum is known."""
         return read_curves(self.curves)
 
     @property
@@ -190,11 +189,11 @@ class Experiment:
 
     @property
     def beyond(self) -> tuple[Case, ...]:
-        """The cases beyond the trained range."""
+        """Cases beyond the trained range."""
         return tuple(case for case in self.cases if case != TRAINED_RANGE)
 
     def to_json(self) -> dict[str, Any]:
-        """What a page shows, as plain data; see the top of this file."""
+        """Return the plain data that pages show; see the top of this file."""
         return {
             "task": self.task,
             "title": self.title,

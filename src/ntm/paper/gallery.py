@@ -1,4 +1,4 @@
-"""Every figure that some runs allow, the paper's first: what `ntm figures` draws."""
+"""Gallery of `ntm figures`: every figure that can be drawn from the given runs."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -13,13 +13,13 @@ from ntm.tasks import Task
 
 
 class DrawnFigure(NamedTuple):
-    """The outcome of drawing one figure."""
+    """Outcome of drawing one figure."""
 
     figure: FigureSpec
     files: Sequence[Path]
-    """Where it is; empty if it could not be drawn."""
+    """Files of the figure; empty if it could not be drawn."""
     lacking: Sequence[str]
-    """The runs that it needs and that are missing."""
+    """Missing runs."""
 
 
 def draw_figures(
@@ -30,11 +30,11 @@ def draw_figures(
     task: Task | None = None,
     family: Family | None = None,
 ) -> Iterator[DrawnFigure]:
-    """Draw every figure that the runs in these folders allow, in the paper's order.
+    """Draw every figure for which these folders have runs, in the paper's order.
 
-    folders: runs, folders of runs, saved networks and names of packaged ones. For each kind of
-        network a figure takes all runs, or the one of lowest cost.
-    task, family: of saved networks that do not say it themselves.
+    folders: runs, folders of runs, saved networks and names of packaged networks. Learning curves
+        and costs use all runs of a network; other figures use the run of lowest cost.
+    task, family: task and family of saved networks that do not record them.
     """
     runs = RunFolders(folders, task, family)
     for experiment, figure in figures_of(runs.tasks):
@@ -42,13 +42,13 @@ def draw_figures(
 
 
 def redraw_figures(runs: RunFolders, out: Path, formats: Sequence[str]) -> Iterator[DrawnFigure]:
-    """The same in a folder that has figures: none is replaced by one that lacks something."""
+    """Draw figures in a folder that has some. An incomplete figure never replaces an older one."""
     for experiment, figure in figures_of(runs.tasks):
         yield drawn(experiment, figure, runs, out, formats, keep=True)
 
 
 def figures_of(tasks: Iterable[str] = ()) -> list[tuple[Experiment, FigureSpec]]:
-    """The figures of all experiments, and of tasks that have none; the paper's come first."""
+    """Return the figures of all experiments and of these tasks, the paper's first."""
     known = {experiment.task: experiment for experiment in (MACHINE, *experiments())}
     known |= {task: experiment_of(task) for task in tasks if task not in known}
     pairs = [(experiment, figure) for experiment in known.values() for figure in experiment.figures]
@@ -64,9 +64,9 @@ def drawn(
     *,
     keep: bool = False,
 ) -> DrawnFigure:
-    """Draw one figure in a folder, or say what it lacks.
+    """Draw one figure in a folder, and list the missing runs.
 
-    keep: if it lacks something, the one that is there stays.
+    keep: whether an existing figure stays if the new one would lack a run.
     """
     runs.lacking.clear()
     there = sorted(out.glob(f"{figure.stem}.*")) if keep else []

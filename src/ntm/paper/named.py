@@ -1,4 +1,4 @@
-"""Figures by the name of a task: they look up its experiment and hand it to `ntm.figures`."""
+"""Figures by name of a task: each function looks up the experiment and calls `ntm.figures`."""
 
 from matplotlib.figure import Figure
 
@@ -7,16 +7,16 @@ from ntm.paper.registry import experiment_of
 
 
 def learning_curves(task: str, curves: Curves, optimum: float | None = None) -> Figure:
-    """Draw how the cost falls with training: ours over the paper's, which are dotted.
+    """Draw the cost during training: our curves over the paper's dotted curves.
 
-    task: its name. The rest is as in `ntm.figures.curves.draw_learning_curves`.
+    task: name of the task. Other arguments: see `ntm.figures.curves.draw_learning_curves`.
     """
     return draw_learning_curves(experiment_of(task), curves, optimum)
 
 
 def costs_along(task: str, curves: Curves, trained: int) -> Figure:
-    """Draw the cost along an axis of a task beyond the trained range, ours and the paper's.
+    """Draw our costs and the paper's beyond the trained range, along one axis.
 
-    task: its name. The rest is as in `ntm.figures.curves.draw_costs_along`.
+    task: name of the task. Other arguments: see `ntm.figures.curves.draw_costs_along`.
     """
     return draw_costs_along(experiment_of(task), curves, trained)

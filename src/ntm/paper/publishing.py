@@ -1,6 +1,6 @@
 """Publish a run as a network of the package: measure it, and write its weights and its card.
 
-python -m ntm.paper.publishing RUN... publishes the best of these runs, for each network.
+python -m ntm.paper.publishing RUN... publishes the best of these runs for each network.
 """
 
 import json
@@ -25,7 +25,7 @@ from ntm.tasks import Task
 
 
 def publish(run: Run, folder: Path = FOLDER) -> Path:
-    """Write the best weights of a run as a pretrained network; returns the file."""
+    """Write the best weights of a run as a pretrained network and return the file."""
     net, known = run.load_model("best")
     if not run.settings.family.has_memory:
         raise RunError(f"{run.path} trains a baseline; only an NTM can be published.")
@@ -42,7 +42,7 @@ def publish(run: Run, folder: Path = FOLDER) -> Path:
 
 
 def measure_again(name: str, folder: Path = FOLDER) -> Path:
-    """Write a new card for a network that comes with the package; its weights stay."""
+    """Write a new card for a network that comes with the package, and keep its weights."""
     known = facts(name)
     values = {**known._asdict(), "settings": known.settings.to_json()}
     return _write(load(name), known.settings, values, folder)
@@ -58,7 +58,10 @@ def _write(net: Model, settings: Settings, values: dict[str, Any], folder: Path)
 
 
 def publish_best(runs: Iterable[Run], folder: Path = FOLDER) -> list[Path]:
-    """Publish the run of each NTM with the lowest validation cost, beyond the range included."""
+    """Publish the run of each NTM with the lowest validation cost.
+
+    The validation cost includes the cost beyond the trained range, if the run measured it.
+    """
     chosen: dict[str, tuple[float, Run]] = {}
     for run in runs:
         if not run.settings.family.has_memory:
@@ -71,7 +74,7 @@ def publish_best(runs: Iterable[Run], folder: Path = FOLDER) -> list[Path]:
 
 
 def measure(net: Model, task: Task) -> list[Ability]:
-    """What a network can do, within and beyond the range of its task."""
+    """Measure a network within and beyond the range of its task."""
     cases = (AbilityCase(sequences=SEQUENCES), *experiment_of(task.name).abilities)
     return [_ability(net, task, case) for case in cases]
 

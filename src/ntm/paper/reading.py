@@ -1,7 +1,7 @@
-"""Experiments from files: the fields of `Experiment` as TOML.
+"""Reader of experiment files: the fields of `Experiment` as TOML.
 
-Functions are named "package.module:function", files relative to the experiment's own, and a table
-beside a figure is a list of its kind and its models. docs/tasks.md has an example.
+Functions are named "package.module:function". File names are relative to the experiment's file. A
+table beside a figure is a list of its kind and its models. docs/tasks.md has an example.
 """
 
 import tomllib
@@ -22,7 +22,7 @@ from ntm.paper.experiment import (
 
 
 def read_experiment(file: str | Path) -> Experiment:
-    """The experiment that a file describes."""
+    """Read the experiment that a file describes."""
     file = Path(file)
     try:
         values = tomllib.loads(file.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""The experiments there are: the files beside this one, and those that others register."""
+"""Registry of experiments: the TOML files in this folder, and experiments registered by others."""
 
 from pathlib import Path
 
@@ -8,22 +8,22 @@ from ntm.tasks import TASKS
 
 _files = map(read_experiment, Path(__file__).parent.glob("*.toml"))
 MACHINE, *_paper = sorted(_files, key=lambda experiment: experiment.figures[0].number or 0)
-"""Section 3, which has figures and no task."""
+"""Section 3 of the paper: figures without a task."""
 _EXPERIMENTS = {experiment.task: experiment for experiment in _paper}
 
 
 def register_experiment(experiment: Experiment) -> Experiment:
-    """Make an experiment known, in place of an earlier one for the same task."""
+    """Register an experiment. It replaces an earlier one for the same task."""
     _EXPERIMENTS[experiment.task] = experiment
     return experiment
 
 
 def experiments() -> tuple[Experiment, ...]:
-    """All experiments, the paper's first and in its order."""
-    len(TASKS)  # which imports the tasks of other packages, and with them their experiments
+    """Return all experiments: the paper's first, in the paper's order."""
+    len(TASKS)  # imports the tasks of other packages, which register their experiments
     return tuple(_EXPERIMENTS.values())
 
 
 def experiment_of(task: str) -> Experiment:
-    """The experiment of a task; if none is registered, one with defaults."""
+    """Return the experiment of a task; if none is registered, one with defaults."""
     return _EXPERIMENTS.get(task) or Experiment(task=task)

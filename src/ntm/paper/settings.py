@@ -1,10 +1,10 @@
-"""From experiments to settings: the paper's three tables, its protocol, and ours.
+"""Settings from experiments: the paper's three tables, its protocol, and ours.
 
-The tables print parameter counts that fit other input and output widths, and more shifts, than the
-text describes. `paper_tables` is at those widths, so that sizes can be compared; `paper_settings`
-trains at the text's, with each task's default encoding and three shifts.
+The paper's parameter counts imply other input and output widths, and more shifts, than its text
+describes. `paper_tables` uses the widths of the counts, so that sizes can be compared.
+`paper_settings` uses the widths of the text: each task's default encoding and three shifts.
 
-`settings_for` is what `ntm train` uses: the same networks, trained until they have learned.
+`settings_for` returns the settings of `ntm train`: the same networks with our training protocol.
 """
 
 from collections.abc import Iterable
@@ -20,8 +20,8 @@ from ntm.runs import OptimiserSettings, Settings, TrainingSettings
 from ntm.tasks import TASKS, Task
 
 _QUICK_REPORTS = 20
-# What suits most tasks and models. There is one start: several are compared beyond the trained
-# range, and a task may have no axis for that.
+# Settings for most tasks and models. There is only one start: several starts are compared beyond
+# the trained range, and a task may have no axis for the comparison.
 _ANYWHERE: Changes = {
     "training": {"sequences": 20_000, "validate_every": 2_000},
     "optimiser": {"backward_clip": 1.0},
@@ -30,19 +30,19 @@ _ANYWHERE: Changes = {
 
 @dataclass(frozen=True)
 class PaperNetwork:
-    """A row of one of the paper's tables."""
+    """Row of one of the paper's tables."""
 
     task: str
     model: str
     config: ModelConfig
-    """Sizes, at the widths and shifts that the printed parameter count implies."""
+    """Sizes, with the widths and shifts that the printed parameter count implies."""
     learning_rate: float
     parameters: int
-    """The parameter count that the paper prints."""
+    """Parameter count printed in the paper."""
 
 
 def paper_tables() -> list[PaperNetwork]:
-    """The rows of the paper's three tables: one table per model, one row per task."""
+    """Return the rows of the paper's three tables: one table per model, one row per task."""
     return [
         PaperNetwork(
             experiment.task,
@@ -58,21 +58,21 @@ def paper_tables() -> list[PaperNetwork]:
 
 
 def paper_network(task: str, model: str) -> PaperNetwork | None:
-    """The row for a task and a model; None if the paper has none."""
+    """Return the row for a task and a model, or None if the paper has none."""
     rows = (row for row in paper_tables() if (row.task, row.model) == (task, model))
     return next(rows, None)
 
 
 def paper_settings(task: str | Task, model: str = "ntm-ff") -> Settings:
-    """The paper's own settings for a task and a model; a task of yours gets those of copy.
+    """Return the paper's settings for a task and a model. A task of yours gets copy's settings.
 
-    How the weights begin, which the paper does not say, is ours.
+    The initialisation is ours, because the paper does not give one.
     """
     return _settings(task, model)[0]
 
 
 def settings_for(task: str | Task, model: str = "ntm-ff") -> Settings:
-    """The settings that we train a network with."""
+    """Return the settings of `ntm train` for a task and a model."""
     settings, plan = _settings(task, model)
     return settings.with_(**plan.tuned)
 
@@ -80,7 +80,11 @@ def settings_for(task: str | Task, model: str = "ntm-ff") -> Settings:
 def select(
     tasks: Iterable[str] | None = None, models: Iterable[str] | None = None
 ) -> list[tuple[str, str]]:
-    """Tasks and models in the order of the experiments; None means all that have one."""
+    """Return pairs of task and model in the order of the experiments.
+
+    tasks: names of tasks (None: every task with an experiment).
+    models: names of models (None: all).
+    """
     known = [experiment.task for experiment in experiments()]
     chosen = known if tasks is None else [TASKS.find(task).name for task in tasks]
     kinds = list(MODELS) if models is None else [family(model).name for model in models]
@@ -91,7 +95,10 @@ def select(
 def full_runs(
     networks: Iterable[tuple[str, str]], seeds: int = 1, first_seed: int = 0
 ) -> list[Settings]:
-    """The settings of `ntm train` for these tasks and models, for so many seeds from the first."""
+    """Return the settings of `ntm train` for these tasks and models, one per seed.
+
+    seeds: number of seeds, counted from `first_seed`.
+    """
     check_value("seeds", seeds, int, {"at_least": 1})
     return [
         settings_for(*network).with_(training={"seed": seed})
@@ -103,7 +110,7 @@ def full_runs(
 def quick_runs(
     networks: Iterable[tuple[str, str]], seeds: int = 1, first_seed: int = 0
 ) -> list[Settings]:
-    """The same trained for a few minutes in all: too short for the paper's results."""
+    """Return short versions of `full_runs`: minutes in all, too short for the paper's results."""
     full = full_runs(networks, seeds, first_seed)
     return [settings.with_(training=_quick(settings)) for settings in full]
 
@@ -134,7 +141,7 @@ def _settings(task: str | Task, model: str) -> tuple[Settings, Plan]:
 
 
 def _plan(experiment: Experiment, model: str) -> Plan:
-    """How a model is trained on a task: as its experiment says, or else similar to copy."""
+    """Return the experiment's plan for a model, or else a plan similar to copy's."""
     if model in experiment.networks:
         return experiment.networks[model]
     known = experiments()[0].networks

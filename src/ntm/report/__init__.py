@@ -1,7 +1,7 @@
-"""The paper's section 4 from one command: train, measure, draw, and put all of it on one page.
+"""Section 4 of the paper from one command: train, measure, draw, and report on one page.
 
     ntm reproduce --quick --out reproduction      # minutes; without --quick, as long as the paper
     ntm results runs --out results                # tables and figures of runs you have
 
-docs/reproduce.md has the whole story.
+docs/reproduce.md describes both commands.
 """

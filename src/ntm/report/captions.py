@@ -1,4 +1,4 @@
-"""The tables beside a figure: the paper's numbers and ours."""
+"""Tables beside a figure: the paper's numbers and ours."""
 
 from collections.abc import Callable, Sequence
 
@@ -15,14 +15,14 @@ Records = Sequence[Record]
 
 
 def numbers_beside(experiment: Experiment, figure: FigureSpec, records: Records) -> list[Table]:
-    """The numbers that belong to a figure."""
+    """Return the tables that belong to a figure."""
     some = [record for record in records if record.task == experiment.task]
     tables = [_KINDS[kind](experiment, some, models) for kind, models in figure.beside if some]
     return [table for table in tables if table.rows]
 
 
 def best_record(records: Records, models: Sequence[str]) -> Record | None:
-    """The run that figures show: the lowest validation cost of the first model that has a run."""
+    """Return the run that figures show: the lowest cost of the first model that has a run."""
     for model in models:
         if some := [record for record in records if record.model == model]:
             return min(some, key=lambda record: record.deciding_bits)
@@ -30,7 +30,7 @@ def best_record(records: Records, models: Sequence[str]) -> Record | None:
 
 
 def _curves(experiment: Experiment, records: Records, _: Sequence[str]) -> Table:
-    """The costs at the end of the learning curves."""
+    """Return the costs at the end of the learning curves."""
     groups = grouped(records, experiment.task)
     rows = [
         (
@@ -42,11 +42,11 @@ def _curves(experiment: Experiment, records: Records, _: Sequence[str]) -> Table
         for group in groups
     ]
     network = f"network, bits{above_optimum(groups)}"
-    return Table("", (network, "the paper, at its end", "the paper, at ours", "here"), rows)
+    return Table("", (network, "the paper, final", "the paper, same sequences", "here"), rows)
 
 
 def _beyond(experiment: Experiment, records: Records, models: Sequence[str]) -> Table:
-    """The costs of the network that a figure shows, beyond the trained range."""
+    """Return the costs of the network in a figure, beyond the trained range."""
     record = best_record(records, models)
     rows = [
         (case_name(at), bits_text(cost(record, at)), percent(share(record, at)))
@@ -57,7 +57,7 @@ def _beyond(experiment: Experiment, records: Records, models: Sequence[str]) -> 
 
 
 def _published(experiment: Experiment, records: Records, _: Sequence[str]) -> Table:
-    """The paper's costs beyond the trained range, where it gives any, beside ours."""
+    """Return our costs and the paper's beyond the trained range, where the paper gives costs."""
     rows = [
         (group.name, case_name(case), str(reading), costs_text(group, case))
         for group in grouped(records, experiment.task)
@@ -68,13 +68,13 @@ def _published(experiment: Experiment, records: Records, _: Sequence[str]) -> Ta
 
 
 def _heads(_: Experiment, records: Records, models: Sequence[str]) -> Table:
-    """What the heads of the network in a figure do, measured over many sequences."""
+    """Return the findings about the heads of the network in a figure."""
     record = best_record(records, models)
     findings = record.analysis["findings"] if record and record.analysis else []
     rows = [
         (finding["name"], f"{finding['value']:.3f}", finding["verdict"]) for finding in findings
     ]
-    return Table(_name(record), ("what its heads do", "value", "verdict"), rows)
+    return Table(_name(record), ("finding", "value", "verdict"), rows)
 
 
 def _name(record: Record | None) -> str:

@@ -1,7 +1,7 @@
-"""From run folders to results: measure each run, draw the figures, make the tables.
+"""Collection of results from run folders: measure each run, draw the figures, make the tables.
 
-Every result is written at once, with a key that says what it was made from. Results that are up to
-date are not computed again, so a process that was killed can simply be restarted.
+Every result is written as soon as it is known, with a key that identifies its inputs. A result
+whose key is unchanged is not computed again, so an interrupted process can simply be restarted.
 """
 
 import hashlib
@@ -26,18 +26,18 @@ STAGES = ("evaluate", "analyse", "draw", "report")
 
 
 def collect(runs: Sequence[Run], out: str | Path, effort: Effort, progress: Stages) -> Results:
-    """Measure runs and make a folder of results of them, or add them to one.
+    """Measure runs and write a folder of results, or add the runs to an existing folder.
 
-    Runs that the folder knows already, by their names, are measured again if they changed. Figures
-    show all runs of the folder.
+    Runs that the folder already contains, by name, are measured again if they changed. Figures show
+    all runs of the folder.
     """
     results = Results(Path(out))
     _require_own_names(runs)
     results.data.mkdir(parents=True, exist_ok=True)
     if runs:
         results.write_machine(machine())
-    # On one thread, so that no number depends on the number of threads; on a busy machine, several
-    # threads that wait for one another are slower than one.
+    # On one thread, so that no number depends on the number of threads. On a busy machine, several
+    # threads would wait for each other and be slower than one.
     with threads(1):
         for run in progress.each("evaluate", runs, _name):
             _evaluate(run, results.data / _name(run), effort, progress)
@@ -74,7 +74,7 @@ def _draw(runs: Sequence[Run], results: Results, progress: Stages) -> None:
     if not records or is_up_to_date(file, key):
         return
     results.figures.mkdir(parents=True, exist_ok=True)
-    file.unlink(missing_ok=True)  # it no longer describes what is drawn from here on
+    file.unlink(missing_ok=True)  # the new figures will not match it
     drawn = []
     for outcome in redraw_figures(RecordedRuns(records, runs), results.figures, ["svg"]):
         progress.doing(outcome.figure.title)
@@ -85,7 +85,7 @@ def _draw(runs: Sequence[Run], results: Results, progress: Stages) -> None:
 
 
 def _figures_key(runs: Iterable[Run], results: Results) -> dict[str, Any]:
-    """What decides the figures: weights, curves, costs, and what each figure is to show."""
+    """Return a key of everything that figures depend on: weights, records and experiments."""
     from matplotlib import __version__
 
     made_from = {_name(run): list(measure.weights_digests(run).values()) for run in runs}

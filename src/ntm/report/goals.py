@@ -1,4 +1,4 @@
-"""The goals of the experiments, and which runs reach them. Every run counts."""
+"""Goals of the experiments, and the number of runs that reach them. Every run counts."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from ntm.terminal.table import Table
 
 
 def goals_table(records: Sequence[Record]) -> Table:
-    """Every goal, and how many seeds reach it."""
+    """Return every goal and the number of seeds that reach it."""
     rows = [
         (
             f"{experiment.title}, {case_name(goal.at)}",
@@ -32,7 +32,7 @@ def goals_table(records: Sequence[Record]) -> Table:
 
 
 def reaches(goal: Goal, record: Record) -> bool:
-    """Whether a run reaches a goal."""
+    """Return whether a run reaches a goal."""
     if goal.perfect is not None:
         return share(record, goal.at) >= goal.perfect
     if goal.published is not None:
@@ -40,7 +40,7 @@ def reaches(goal: Goal, record: Record) -> bool:
     assert goal.below is not None
     if goal.within is None or record.best_at <= goal.within:
         return cost(record, goal.at) < goal.below
-    # No weights were kept from that time, so the learning curve decides.
+    # The weights of that moment were not stored, so the learning curve decides.
     first = needed(record, goal.below)
     return first is not None and first <= goal.within
 

@@ -1,4 +1,4 @@
-"""Runs that differ in nothing but the seed, in the paper's order, and how to repeat them."""
+"""Groups of runs that differ only in the seed, in the paper's order, and their commands."""
 
 import itertools
 import shlex
@@ -11,7 +11,7 @@ from ntm.paper import Experiment, experiment_of, experiments, paper_settings, se
 from ntm.report.records import Record
 from ntm.runs import FolderError, Settings
 
-# Settings that change no result except which weights are kept and how fine the curve is.
+# These settings change only the choice of the stored weights and the resolution of the curve.
 _BOOKKEEPING = {
     f"training.{name}"
     for name in (
@@ -27,28 +27,28 @@ _OPTIONS = {
 
 
 class SeedGroup(NamedTuple):
-    """The runs of one network with equal settings, by seed."""
+    """Runs of one network with equal settings, by seed."""
 
     records: Sequence[Record]
 
     @property
     def settings(self) -> Settings:
-        """The settings, with the first run's seed."""
+        """Settings, with the first run's seed."""
         return self.records[0].settings
 
     @property
     def task(self) -> str:
-        """The name of the task."""
+        """Name of the task."""
         return self.records[0].task
 
     @property
     def model(self) -> str:
-        """What the command line calls the model."""
+        """Name of the model on the command line."""
         return self.records[0].model
 
     @property
     def name(self) -> str:
-        """The network in words, with the settings that differ from those of `ntm train`."""
+        """Title of the network, with the settings that differ from the defaults of `ntm train`."""
         base, words = _nearest(self.settings)
         changes = departures(self.settings, base)
         listed = ", ".join(f"{key.partition('.')[2]} {value}" for key, value in changes.items())
@@ -56,7 +56,7 @@ class SeedGroup(NamedTuple):
 
     @property
     def seeds(self) -> str:
-        """The seeds: 0 to 9, or 0, 2, 5."""
+        """Seeds as text: 0 to 9, or 0, 2, 5."""
         seeds = [record.seed for record in self.records]
         if len(seeds) > 1 and seeds == list(range(seeds[0], seeds[-1] + 1)):
             return f"{seeds[0]} to {seeds[-1]}"
@@ -64,12 +64,15 @@ class SeedGroup(NamedTuple):
 
     @property
     def command(self) -> str:
-        """The command that trains such a run; S stands for the seed."""
+        """Command that trains such a run; S stands for the seed."""
         return command_of(self.settings, "S")
 
 
 def command_of(settings: Settings, seed: str | None = None) -> str:
-    """The command that trains such a run; a seed, if given, takes the place of its own."""
+    """Return the command that trains a run with these settings.
+
+    seed: seed to use in the command (None: the seed of the settings).
+    """
     base, words = _nearest(settings)
     seed = seed or str(settings.training.seed)
     changes = changed_settings(settings, base) | {"training.seed": seed}
@@ -81,7 +84,7 @@ def command_of(settings: Settings, seed: str | None = None) -> str:
 
 
 def grouped(records: Iterable[Record], task: str) -> list[SeedGroup]:
-    """The groups of a task, in the order of the paper's tables."""
+    """Return the groups of a task, in the order of the paper's tables."""
     found: dict[str, list[Record]] = {}
     for record in records:
         if record.task == task:
@@ -94,14 +97,14 @@ def grouped(records: Iterable[Record], task: str) -> list[SeedGroup]:
 
 
 def by_experiment(records: Sequence[Record]) -> list[tuple[Experiment, list[SeedGroup]]]:
-    """All groups by experiment, the paper's first; experiments without runs are left out."""
+    """Return all groups by experiment, the paper's first; omit experiments without runs."""
     tasks = dict.fromkeys([*(e.task for e in experiments()), *(r.task for r in records)])
     found = [(experiment_of(task), grouped(records, task)) for task in tasks]
     return [(experiment, groups) for experiment, groups in found if groups]
 
 
 def changed_settings(settings: Settings, base: Settings) -> dict[str, str]:
-    """The settings that differ from others, as one would type them."""
+    """Return the settings that differ from `base`, as typed on the command line."""
     ours, theirs = settings.flat(), base.flat()
     unseen = {"training.checkpoint_seconds", "training.picture_seconds"}
     return {
@@ -112,18 +115,18 @@ def changed_settings(settings: Settings, base: Settings) -> dict[str, str]:
 
 
 def departures(settings: Settings, base: Settings) -> dict[str, str]:
-    """The settings that differ from others and may change what is learned."""
+    """Return the settings that differ from `base` and may change what is learned."""
     harmless = {*_BOOKKEEPING, "training.seed", "training.sequences"}
     return {k: v for k, v in changed_settings(settings, base).items() if k not in harmless}
 
 
 def paper_departures(settings: Settings) -> dict[str, str]:
-    """The settings that differ from the paper's and may change what is learned."""
+    """Return the settings that differ from the paper's and may change what is learned."""
     return departures(settings, paper_settings(*settings.network))
 
 
 def _nearest(settings: Settings) -> tuple[Settings, str]:
-    """The settings that `ntm train` would start from, and its protocol if that is the paper's."""
+    """Return the closer of our settings and the paper's, and a name if it is the paper's."""
     ours, paper = settings_for(*settings.network), paper_settings(*settings.network)
     if len(departures(settings, paper)) < len(departures(settings, ours)):
         return paper, "the paper's protocol"
@@ -144,6 +147,6 @@ def _require_different_seeds(records: Sequence[Record]) -> None:
     for one, other in itertools.pairwise(records):
         if one.seed == other.seed:
             raise FolderError(
-                f"{one.name} and {other.name} are the same run, seed {one.seed}, twice; "
+                f"{one.name} and {other.name} are the same run with seed {one.seed}; "
                 f"delete one of them."
             )

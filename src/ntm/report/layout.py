@@ -1,7 +1,7 @@
-"""Where results are: the folder that `ntm results` fills and `ntm reproduce` reports on.
+"""Layout of a folder of results, written by `ntm results` and `ntm reproduce`.
 
-It has the records of the runs (data/), figures, the tables (README.md) and all on one page
-(report.html).
+The folder contains the records of the runs (data/), figures, the tables (README.md) and everything
+on one page (report.html).
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ from ntm.report.records import Record, read_json, read_records, store_json
 
 
 class Results:
-    """A folder of results."""
+    """Folder of results."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -21,19 +21,19 @@ class Results:
         self._machine = self.data / "machine.json"
 
     def records(self) -> list[Record]:
-        """What is known of the runs, by name."""
+        """Return the records of all runs, ordered by name."""
         return read_records(self.data)
 
     def figure(self, figure: FigureSpec) -> Path:
-        """Where a figure is, or would be."""
+        """Return the path of a figure, whether or not it exists."""
         return self.figures / f"{figure.stem}.svg"
 
     def write_machine(self, facts: dict[str, Any]) -> None:
-        """Remember what the results were measured on."""
+        """Store facts about the machine that measured the results."""
         store_json(self._machine, facts)
 
     def machine(self) -> dict[str, Any]:
-        """What the results were measured on; empty if nothing was."""
+        """Return facts about the machine that measured the results; empty if none were stored."""
         if not self._machine.exists():
             return {}
         facts = read_json(self._machine)

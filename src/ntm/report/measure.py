@@ -1,4 +1,4 @@
-"""What is measured of a run: costs within and beyond the trained range, and what its heads do."""
+"""Measurements of a run: costs within and beyond the trained range, and the heads."""
 
 import hashlib
 from collections.abc import Callable
@@ -19,21 +19,21 @@ WEIGHTS: tuple[Weights, ...] = ("best", "latest")
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is measured of each run."""
+    """Amount of measurement per run."""
 
     sequences: int = 1000
-    """Fresh sequences for each cost."""
+    """Number of fresh sequences for each cost."""
     watched: int = 200
-    """Sequences over which the heads are analysed."""
+    """Number of sequences for the analysis of the heads."""
     seed: int = 1
-    """Decides the sequences; the same for every run."""
+    """Seed of the sequences, the same for every run."""
 
 
 QUICK = Effort(sequences=100, watched=60)
 
 
 def evaluation_key(run: Run, effort: Effort) -> Json:
-    """Everything that an evaluation depends on: with an equal key it need not be repeated."""
+    """Return everything that an evaluation depends on. An equal key means it is up to date."""
     return {
         "sequences": effort.sequences,
         "seed": effort.seed,
@@ -43,14 +43,14 @@ def evaluation_key(run: Run, effort: Effort) -> Json:
 
 
 def analysis_key(run: Run, effort: Effort) -> Json:
-    """Everything that an analysis depends on."""
+    """Return everything that an analysis depends on."""
     return {"sequences": effort.watched, "seed": effort.seed, "weights": weights_digests(run)}
 
 
 def evaluate_run(run: Run, effort: Effort, note: Callable[[str], None]) -> Json:
-    """The costs of a run's best and latest weights at every case of its task.
+    """Measure the costs of a run's best and latest weights at every case of its task.
 
-    note: called with what is being measured.
+    note: called with a description of each measurement as it starts.
     """
     measured: dict[int, Json] = {}
     answer: Json = {}
@@ -59,7 +59,8 @@ def evaluate_run(run: Run, effort: Effort, note: Callable[[str], None]) -> Json:
             continue
         model, facts = run.load_model(weights)
         trained = int(facts["sequences"])
-        # The latest weights may be the best ones, unless those are a running mean.
+        # Best and latest weights after the same number of sequences are equal, unless the best
+        # weights are a running mean.
         if trained not in measured or run.settings.training.average_share:
             measured[trained] = {
                 "cases": [
@@ -75,18 +76,18 @@ def evaluate_run(run: Run, effort: Effort, note: Callable[[str], None]) -> Json:
 
 
 def analyse_run(run: Run, effort: Effort) -> Json:
-    """What the heads of a run's best weights do, beside the paper's claims."""
+    """Analyse the heads of a run's best weights and compare them with the paper's claims."""
     model, _ = run.load_model()
     return analyse(model, run.settings.task, effort.watched, effort.seed).to_json()
 
 
 def cases(run: Run) -> tuple[Case, ...]:
-    """The sizes at which a run is evaluated."""
+    """Return the sizes at which a run is evaluated."""
     return experiment_of(run.settings.task.name).cases
 
 
 def weights_digests(run: Run) -> dict[str, str]:
-    """The checksums of the weights that a run has."""
+    """Return the checksums of a run's weights."""
     files = {weights: run.weights_file(weights) for weights in WEIGHTS}
     return {
         weights: hashlib.sha256(file.read_bytes()).hexdigest()

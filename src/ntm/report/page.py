@@ -1,7 +1,7 @@
-"""A folder of results as pages, made from the data in it.
+"""Pages of a folder of results, made from its data.
 
-README.md has every table. report.html has them beside the figures and what the paper says; it needs
-no other file.
+README.md contains every table. report.html also contains the figures and the paper's statements,
+and needs no other file.
 """
 
 import base64
@@ -24,17 +24,17 @@ from ntm.terminal.table import Table
 
 
 def write_readme(results: Results) -> None:
-    """Make README.md."""
+    """Write README.md."""
     write_atomically(results.readme, readme(results).encode())
 
 
 def readme(results: Results) -> str:
-    """README.md as text: the same for the same data."""
+    """Return the text of README.md. It depends only on the data."""
     return rendered("results.md", **_shown(results), machine=results.machine())
 
 
 def write_report(results: Results, failures: Sequence[str] = ()) -> None:
-    """Make report.html.
+    """Write report.html.
 
     failures: sentences about runs that did not finish.
     """
@@ -42,7 +42,7 @@ def write_report(results: Results, failures: Sequence[str] = ()) -> None:
 
 
 def report(results: Results, failures: Sequence[str] = ()) -> str:
-    """report.html as text."""
+    """Return the text of report.html."""
     shown = _shown(results)
     records, found = shown["records"], shown["found"]
 
@@ -74,7 +74,7 @@ def report(results: Results, failures: Sequence[str] = ()) -> str:
 
 
 def _shown(results: Results) -> dict[str, Any]:
-    """What both pages show."""
+    """Return the values that both pages show."""
     records = results.records()
     return {
         "results": results,
@@ -90,14 +90,14 @@ def _heads_tables(groups: Sequence[SeedGroup]) -> list[Table | None]:
 
 
 def _lacking(results: Results) -> dict[int | str, list[str]]:
-    """What each figure lacks, by its number or, if it has none, its name."""
+    """Return what each figure lacks, by its number, or by its name if it has no number."""
     file = results.figures / "figures.json"
     drawn = read_json(file)["figures"] if file.exists() else []
     return {figure["number"] or figure["name"]: figure["lacking"] for figure in drawn}
 
 
 def _shares_of_short_runs(records: Sequence[Record]) -> list[float]:
-    """Of runs that are shorter than `ntm train` makes them: how much of it they had."""
+    """Return the trained share of every run that is shorter than in `ntm train`."""
     shares = [record.sequences / _full_length(record) for record in records]
     return [share for share in shares if share < 1]
 

@@ -1,4 +1,4 @@
-"""Train, measure, draw and report. An interrupted reproduction can be resumed."""
+"""Pipeline of a reproduction: train, measure, draw and report. It can be resumed."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -17,11 +17,11 @@ STAGES = ("train", *MEASURING)
 
 
 class Reproduction(NamedTuple):
-    """The outcome."""
+    """Outcome of a reproduction."""
 
     results: Results
     failures: Sequence[str]
-    """A sentence about each run that failed."""
+    """One sentence per failed run."""
 
 
 def reproduce(
@@ -33,12 +33,12 @@ def reproduce(
     workers: int | None = None,
     progress: Stages | None = None,
 ) -> Reproduction:
-    """Train the runs that are missing, measure all of them, and write a report.
+    """Train the missing runs, measure all runs, and write a report.
 
-    wanted: the settings of every run. They are trained in folders of out/runs.
-    taken: folders of existing runs. A network (a task and a model) with a run there is not
-        trained: all of its runs there are used as they are.
-    workers: processes that train at a time; None for one per core.
+    wanted: settings of every run. Runs are trained in folders of out/runs.
+    taken: folders of existing runs. If they contain a network (a task and a model), their runs of
+        it are used as they are and the network is not trained again.
+    workers: number of processes that train at a time (None: one per core).
     """
     progress = progress or Stages(STAGES)
     out = Path(out)
@@ -57,7 +57,7 @@ def reproduce(
 
 
 def _train(jobs: Sequence[Job], workers: int | None, progress: Stages) -> list[str]:
-    """Train the jobs; a sentence about each that failed."""
+    """Train the jobs and return a sentence about each failed job."""
     progress.begin("train", len(jobs))
     outcomes = execute(jobs, workers, on_event=progress.training) if jobs else []
     if any(outcome.state == "interrupted" for outcome in outcomes):

@@ -1,4 +1,4 @@
-"""Progress of a job in stages: which stage, how far, and where every run stands."""
+"""Progress of a job in stages: the current stage, its share done, and the state of every run."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 Part = TypeVar("Part")
 
-# About how much of a whole reproduction each stage takes.
+# Rough share of each stage in a whole reproduction, in percent.
 _SHARES = {"train": 85, "evaluate": 6, "analyse": 4, "draw": 4, "report": 1}
 
 
 class Stages:
-    """How far a sequence of stages has come, shown on a display if there is one."""
+    """Progress of a sequence of stages, shown on a display if there is one."""
 
     def __init__(self, names: Iterable[str], display: ProgressDisplay | None = None) -> None:
         self.names, self._display = list(names), display
@@ -29,7 +29,7 @@ class Stages:
         self.begin(self.names[0], 1)
 
     def begin(self, name: str, parts: int) -> None:
-        """A stage with this many parts begins."""
+        """Start a stage with this many parts."""
         self._number = self.names.index(name)
         self._parts, self._finished, self._part = parts, 0.0, ""
         self._standings = ()
@@ -37,27 +37,27 @@ class Stages:
     def each(
         self, name: str, parts: Sequence[Part], title: Callable[[Part], str]
     ) -> Iterator[Part]:
-        """A stage begins: its parts, each of which is done when the next is asked for."""
+        """Start a stage and yield its parts. A part is done when the next one is requested."""
         self.begin(name, len(parts))
         for part in parts:
             self.doing(title(part))
             yield part
-            self.doing(title(part))  # the work on it may have named a detail
+            self.doing(title(part))  # the work may have replaced the title by a detail
             self.done()
 
     def doing(self, part: str) -> None:
-        """This part is being done now."""
+        """Name the part that is being done now."""
         self._part = part
         if self._display and self._display.is_terminal:
             self._show()
 
     def done(self) -> None:
-        """A part of the stage is done."""
+        """Count one part of the stage as done."""
         self._finished += 1
         self._show(now=True)
 
     def training(self, standings: Sequence["Standing"]) -> None:
-        """This is where the runs stand."""
+        """Update the state of the training runs."""
         if self._forecast is None:
             from ntm.scale.forecast import Forecast, measured_seconds
 
@@ -74,17 +74,17 @@ class Stages:
 
     @property
     def title(self) -> str:
-        """Which stage of how many: [2/5] evaluate."""
+        """Number and name of the stage: [2/5] evaluate."""
         return f"[{self._number + 1}/{len(self.names)}] {self.names[self._number]}"
 
     @property
     def of_stage(self) -> float:
-        """The share of the stage that is done."""
+        """Share of the stage that is done."""
         return min(self._finished / self._parts, 1.0) if self._parts else 1.0
 
     @property
     def of_all(self) -> float:
-        """Roughly the share of everything that is done."""
+        """Approximate share of all stages that is done."""
         sizes = [_SHARES[name] for name in self.names]
         return (sum(sizes[: self._number]) + sizes[self._number] * self.of_stage) / sum(sizes)
 
@@ -120,7 +120,7 @@ class Stages:
         elapsed = duration(time.monotonic() - self._started) + self._training_left()
         for name, share, text in (("all", self.of_all, elapsed), (self.title, self.of_stage, "")):
             bars.add_row(name, ProgressBar(1, share, width=30), f"{share:.0%}", text)
-        # The runs come last: they may be more than the terminal has lines.
+        # The runs come last because there may be more runs than lines on the terminal.
         runs = [table_of_runs(self._standings)] if self._standings else []
         return Group(bars, self._part, *runs)
 

@@ -1,4 +1,4 @@
-"""What the figures of a folder of results are drawn from."""
+"""Data of the figures in a folder of results."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,10 +13,10 @@ from ntm.tasks import Task
 
 
 class RecordedRuns(RunFolders):
-    """The runs of a folder of results.
+    """Runs of a folder of results.
 
-    Learning curves and costs are those of the records, so a figure has every run of the folder.
-    Networks are those of the runs at hand or, where a network has none, of the package.
+    Learning curves and costs come from the records, so a figure shows every run of the folder.
+    Networks come from the given runs, or from the package if no run of that network is given.
     """
 
     def __init__(self, records: Sequence[Record], runs: Sequence[Run]) -> None:
@@ -32,15 +32,15 @@ class RecordedRuns(RunFolders):
 
     @property
     def tasks(self) -> list[str]:
-        """The names of the tasks that have a record."""
+        """Names of the tasks that have a record."""
         return list(dict.fromkeys(record.task for record in self._records))
 
     def task(self, name: str) -> Task:
-        """A task with the settings of its first record."""
+        """Return a task with the settings of its first record."""
         return next(iter(self._of_task(name))).settings.task
 
     def learning_curves(self, task: str) -> dict[str, list[CostCurve]]:
-        """For each model, the curves of its runs over thousands of sequences."""
+        """Return the learning curves by model, over thousands of sequences."""
         curves: dict[str, list[CostCurve]] = {}
         for record in self._of_task(task):
             curve = record.own_curve
@@ -53,7 +53,7 @@ class RecordedRuns(RunFolders):
         return curves
 
     def costs(self, task: str, axis: str, values: Sequence[int]) -> dict[str, list[CostCurve]]:
-        """For each model, the mean costs of its runs along an axis of the task."""
+        """Return the mean costs along an axis of the task, by model: one curve per run."""
         costs: dict[str, list[CostCurve]] = {}
         for record in self._of_task(task):
             bits = [float(record.at({axis: value})["mean_bits"]) for value in values]

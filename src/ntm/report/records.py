@@ -1,11 +1,11 @@
-"""Records of runs: the small files that all tables are made from.
+"""Records of runs: the small files from which all tables are made.
 
 data/copy-ntm-ff-0/
   config.json       the settings
   curve.csv         the learning curve, thinned: sequences,bits,seconds
-  chosen.csv        that of the chosen start over its own sequences (runs that try several starts)
+  chosen.csv        the learning curve of the chosen start alone (runs that try several starts)
   evaluation.json   costs within and beyond the trained range, best and latest weights
-  analysis.json     what the heads do (NTMs)
+  analysis.json     analysis of the heads (NTMs)
 """
 
 import csv
@@ -26,20 +26,20 @@ from ntm.trace import Array
 
 FORMAT = 1
 FINENESS = 100
-"""Neighbouring points of a thinned curve are at least their position / FINENESS apart."""
+"""Resolution of a thinned curve: points are at least their position / FINENESS apart."""
 
 
 class LearningCurve(NamedTuple):
-    """How the cost fell; arrays of (points,)."""
+    """Learning curve; arrays of (points,)."""
 
     sequences: Array
-    bits: Array  # mean cost per sequence since the point before
+    bits: Array  # mean cost per sequence since the previous point
     seconds: Array  # time spent on training so far
 
 
 @dataclass(frozen=True)
 class Record:
-    """What is known of one run."""
+    """Settings, learning curve and measurements of one run."""
 
     name: str
     settings: Settings
@@ -47,63 +47,63 @@ class Record:
     evaluation: Json
     analysis: Json | None
     chosen: LearningCurve | None = None
-    """The learning curve of the chosen start, if several were tried; None: it was not stored."""
+    """Learning curve of the chosen start (None: a single start, or not stored)."""
 
     @property
     def own_curve(self) -> LearningCurve | None:
-        """The learning curve over the sequences that the network itself was trained on."""
+        """Learning curve over the sequences that trained this network, without other starts."""
         return self.chosen if self.settings.training.has_trials else self.curve
 
     @property
     def task(self) -> str:
-        """The name of its task."""
+        """Name of the task."""
         return self.settings.task.name
 
     @property
     def model(self) -> str:
-        """What the command line calls its model."""
+        """Name of the model on the command line."""
         return self.settings.model_name
 
     @property
     def seed(self) -> int:
-        """Its seed."""
+        """Seed of the run."""
         return self.settings.training.seed
 
     @property
     def sequences(self) -> int:
-        """How many sequences it has seen."""
+        """Number of training sequences."""
         return int(self._weights("latest")["sequences"])
 
     @property
     def best_at(self) -> int:
-        """How many sequences its best weights had seen."""
+        """Number of training sequences of the best weights."""
         return int(self._weights("best")["sequences"])
 
     @property
     def seconds(self) -> float:
-        """How long that took."""
+        """Training time."""
         return float(self.curve.seconds[-1]) if len(self.curve.seconds) else 0.0
 
     @property
     def validation_bits(self) -> float:
-        """The validation cost of its best weights; infinite if none was measured."""
+        """Validation cost of the best weights; infinite if none was measured."""
         return float(self._weights("best").get("validation_bits", np.inf))
 
     @property
     def deciding_bits(self) -> float:
-        """The cost that chose its best weights, beyond the range included; infinite if none did."""
+        """Cost that chose the best weights: validation plus beyond the range; infinite if none."""
         bits = validated(self._weights("best"))
         return np.inf if bits is None else bits
 
     def at(self, axes: Case, weights: str = "best") -> Json:
-        """The evaluation at a case of its task."""
+        """Return the evaluation at a case of the task."""
         for case in self._weights(weights)["cases"]:
             if case["at"] == axes:
                 return dict(case)
         raise RunError(f"{self.name} was not evaluated at {axes}; run `ntm results` again.")
 
     def _weights(self, weights: str) -> Json:
-        """The evaluation of some weights, or of the only ones."""
+        """Return the evaluation of these weights, or of the only weights there are."""
         some = self.evaluation.get(weights) or next(
             self.evaluation[other] for other in WEIGHTS if other in self.evaluation
         )
@@ -111,7 +111,7 @@ class Record:
 
 
 def thinned(metrics: list[dict[str, Any]]) -> LearningCurve:
-    """The lines of a metrics.jsonl as a curve of a few hundred points at most."""
+    """Reduce the lines of a metrics.jsonl to a curve of at most a few hundred points."""
     ends, last = [], 0
     for number, line in enumerate(metrics):
         if line["sequences"] - last >= line["sequences"] / FINENESS or line is metrics[-1]:
@@ -134,18 +134,18 @@ def store_run(run: Run, folder: Path) -> None:
 
 
 def store_json(file: Path, facts: Json) -> None:
-    """Write facts, such as what was measured and the key that says whether it is up to date."""
+    """Write facts as JSON, such as measurements and their key."""
     data = {"format": FORMAT, **facts}
     write_atomically(file, json.dumps(data, indent=1).encode() + b"\n")
 
 
 def is_up_to_date(file: Path, key: Json) -> bool:
-    """Whether a file holds what was measured with this key."""
+    """Return whether a file contains measurements with this key."""
     return file.exists() and read_json(file).get("key") == key
 
 
 def read_records(data: Path) -> list[Record]:
-    """The records in a folder, by name; one without an evaluation is incomplete and left out."""
+    """Read the records in a folder, ordered by name. Runs without an evaluation are skipped."""
     folders = sorted(file.parent for file in data.glob("*/evaluation.json"))
     return [_read_record(folder) for folder in folders]
 
@@ -163,7 +163,7 @@ def _read_record(folder: Path) -> Record:
 
 
 def read_json(file: Path) -> Json:
-    """What `store_json` wrote; a RunError says why it cannot be used."""
+    """Read a file of `store_json`, or raise a RunError that explains why it cannot be used."""
     try:
         data: Json = json.loads(file.read_bytes())
     except ValueError as error:

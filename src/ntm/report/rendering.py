@@ -1,4 +1,4 @@
-"""Pages from templates, which are in the folder `templates` of a package."""
+"""Rendering of pages from templates in the folder `templates` of a package."""
 
 import html
 import re
@@ -12,12 +12,12 @@ from ntm.terminal.table import Table
 
 
 def rendered(template: str, *, package: str = "ntm.report", **values: Any) -> str:
-    """A template filled in; text that is put into HTML is escaped."""
+    """Fill in a template. Text is escaped in HTML templates."""
     return _environment(package).get_template(template).render(values)
 
 
 def as_html(text: str) -> Markup:
-    """Text with `code` between backticks, safe to put into a page; a range gets its own line."""
+    """Convert text with `code` in backticks to safe HTML. A range gets a new line."""
     coded = re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text))
     return Markup(re.sub(r" (\([^()]* to [^()]*\))", r' <span class="range">\1</span>', coded))
 

@@ -1,4 +1,4 @@
-"""Tables made from records: the paper's numbers, ours over all seeds, and what they took."""
+"""Tables made from records: the paper's numbers, and our costs and times over all seeds."""
 
 import statistics
 from collections.abc import Iterable, Sequence
@@ -17,39 +17,39 @@ HOW_TO_READ = (resources.files("ntm.report") / "templates/how-to-read.md").read_
 
 
 def how_measured(records: Iterable[Record]) -> str:
-    """Over how many sequences the costs are, as a sentence."""
+    """Return a sentence with the number of sequences behind each cost."""
     counts = sorted({int(record.at(TRAINED_RANGE)["sequences"]) for record in records})
     some = " to ".join(f"{count:,}" for count in dict.fromkeys((counts[0], counts[-1])))
     return f"Each cost is the mean over {some} fresh sequences, the same ones for every run."
 
 
 def cost(record: Record, at: Case = TRAINED_RANGE, weights: str = "best") -> float:
-    """Mean bits per sequence; where the optimum is known, above it on the same sequences."""
+    """Return the mean bits per sequence, above the optimum on the same sequences if known."""
     case = record.at(at, weights)
     return float(case["bits_above_optimal" if "bits_above_optimal" in case else "mean_bits"])
 
 
 def share(record: Record, at: Case) -> float:
-    """The share of the sequences without a wrong bit."""
+    """Return the share of sequences without a wrong bit."""
     return float(record.at(at)["perfect"])
 
 
 def above_optimum(groups: Sequence[SeedGroup]) -> str:
-    """What is added to "bits" where the optimum of the task is known."""
+    """Return the words to add after "bits" if the optimum of the task is known."""
     return " above the optimum" if groups[0].settings.task.optimum is not None else ""
 
 
 def needed(record: Record, bits: float, window: int = 1000) -> int | None:
-    """Sequences until the learning curve first is below a cost; None if it never is.
+    """Return the sequences until the learning curve is first below a cost, or None.
 
-    window: sequences over which it is averaged.
+    window: number of sequences over which the cost is averaged.
     """
     curve, optimum = record.curve, record.settings.task.optimum or 0.0
     return first_below(curve.sequences, curve.bits - optimum, bits, window)
 
 
 def trained_range_table(experiment: Experiment, groups: Sequence[SeedGroup]) -> Table:
-    """The cost on the range that the networks are trained on, and what it took."""
+    """Return costs on the trained range, with the sequences and the time of training."""
     bits = f"{experiment.threshold:g}"
     header = (
         "network", "seeds", "the paper", "best weights", "latest weights",
@@ -57,15 +57,15 @@ def trained_range_table(experiment: Experiment, groups: Sequence[SeedGroup]) -> 
         "sequences seen", "the paper there", "time per run", COMMAND,
     )  # fmt: skip
     note = (
-        f"Bits per sequence{above_optimum(groups)}. Below {bits}: where the mean cost "
-        f"of {experiment.window:,} training sequences first is lower; a later rise does not count."
+        f"Bits per sequence{above_optimum(groups)}. Sequences to below {bits}: until the mean cost "
+        f"of {experiment.window:,} training sequences is first lower; later rises are ignored."
     )
     rows = [_trained_range_row(experiment, group) for group in groups]
     return Table("", header, rows, texts=2, note=note)
 
 
 def beyond_table(experiment: Experiment, groups: Sequence[SeedGroup]) -> Table | None:
-    """The costs beyond the trained range, beside the paper's; None if there are none."""
+    """Return our costs and the paper's beyond the trained range; None without such cases."""
     cases = experiment.beyond
     if not cases:
         return None
@@ -81,12 +81,12 @@ def beyond_table(experiment: Experiment, groups: Sequence[SeedGroup]) -> Table |
 
 
 def costs_text(group: SeedGroup, at: Case = TRAINED_RANGE, weights: str = "best") -> str:
-    """The costs of a group in words: the median and the range."""
+    """Return the costs of a group as text: the median and the range."""
     return spread([cost(record, at, weights) for record in group.records], bits_text)
 
 
 def runs_table(experiment: Experiment, groups: Sequence[SeedGroup]) -> Table:
-    """Every run, the failed ones too."""
+    """Return every run, including runs that failed to learn."""
     beyond = experiment.beyond
     header = (
         "run", "sequences", "time", "validation", "best weights at", "best weights",
@@ -95,8 +95,8 @@ def runs_table(experiment: Experiment, groups: Sequence[SeedGroup]) -> Table:
     rows = [_run_row(record, beyond) for group in groups for record in group.records]
     settings = (record.settings for group in groups for record in group.records)
     added = any(chosen.training.validate_beyond for chosen in settings)
-    also = ", in runs with training.validate_beyond together with the cost there" if added else ""
-    note = f"Validation: bits per sequence; this cost chose the best weights{also}."
+    also = " (with training.validate_beyond: plus the cost beyond the range)" if added else ""
+    note = f"Validation: bits per sequence. The best weights have the lowest validation cost{also}."
     if beyond:
         note += " Beyond the trained range: bits (share without a wrong bit), best weights."
     return Table("", header, rows, note=note)
@@ -116,7 +116,7 @@ def _run_row(record: Record, beyond: Sequence[Case]) -> tuple[str, ...]:
 
 
 def heads_table(group: SeedGroup) -> Table | None:
-    """What the heads do beside the paper's claims, over all seeds; None for an LSTM."""
+    """Return the findings about the heads and the paper's claims; None for an LSTM."""
     analyses = [record.analysis for record in group.records if record.analysis is not None]
     if not analyses:
         return None
@@ -138,7 +138,7 @@ def heads_table(group: SeedGroup) -> Table | None:
 
 
 def settings_table(groups: Iterable[SeedGroup]) -> Table:
-    """The sizes and settings of every network."""
+    """Return the sizes and settings of every network."""
     header = (
         "task", "network", "sizes", "departures from the paper's settings", "learning rate",
         "batch size", "sequences", "parameters, the paper", "seeds",
@@ -189,7 +189,7 @@ def _needed_in_the_paper(experiment: Experiment, model: str) -> str:
 
 
 def known(reading: published.Reading | None) -> str:
-    """A number of the paper's; empty if it gives none."""
+    """Return a number of the paper as text; empty if the paper gives none."""
     return "" if reading is None else str(reading)
 
 

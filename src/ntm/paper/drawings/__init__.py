@@ -1,1 +1,1 @@
-"""The figures of the paper that fit one task only."""
+"""Figures of the paper that fit one task only."""

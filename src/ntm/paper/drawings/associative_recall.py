@@ -22,9 +22,9 @@ _LEGEND = {
 
 @style.styled
 def recall_memory_use(recording: Recording, write_head: int = 0, read_head: int = 0) -> Figure:
-    """Figure 12: where the answer was written and read, and what was stored between the items.
+    """Draw figure 12: where the answer was written and read, and the add between the items.
 
-    recording: of one sequence of associative recall.
+    recording: recording of one sequence of associative recall.
     """
     figure, parts = draw_task_memory_use(recording, write_head, read_head)
     pair = (write_head, read_head)
@@ -49,7 +49,7 @@ def _draw_boxes(parts: MemoryPanels, recording: Recording, lookup: Lookup) -> No
 
 
 def _box_path(ax: Axes, parts: MemoryPanels, steps: Integers, place: Integers) -> None:
-    """Frame where a head is at some successive steps: once if that is in a row, else each."""
+    """Frame a head's locations at successive steps: one frame if they are adjacent, else many."""
     rows = parts.rows(place[steps])
     if rows.min() >= 0 and np.ptp(rows) < len(rows):
         style.box(ax, (steps[0], steps[-1]), (rows.min(), rows.max()), _ANSWER)

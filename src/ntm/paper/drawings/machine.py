@@ -9,10 +9,10 @@ from ntm.paper.experiment import Experiment
 
 
 def draw_architecture(_experiment: Experiment, _runs: RunFolders) -> Figure:
-    """Figure 1, with the sizes of copy."""
+    """Draw figure 1, with the sizes of copy."""
     return architecture(NTMConfig(9, 8))
 
 
 def draw_addressing_flow(_experiment: Experiment, _runs: RunFolders) -> Figure:
-    """Figure 2."""
+    """Draw figure 2."""
     return addressing_flow()

@@ -1,4 +1,4 @@
-"""Figures 14 and 15: predicting the bits of a random source, and the memory behind it."""
+"""Figures 14 and 15: predictions of the bits of a random source, and memory use."""
 
 from collections.abc import Mapping, Sequence
 
@@ -22,7 +22,7 @@ from ntm.trace import Array
 def inference(
     experiment: Experiment, runs: RunFolders, models: Sequence[str], wanted: Sequence[str]
 ) -> Figure:
-    """Figure 14, from runs."""
+    """Draw figure 14 from runs."""
     name, task = experiment.task, NGrams()
     networks = {"NTM": [runs.best(name, *models)], "LSTM": runs.wanted(name, *wanted)}
     batch = task.sample(1, block_generator("figures", 1))
@@ -36,10 +36,12 @@ def inference(
 
 @style.styled
 def ngram_inference(bits: Array, predictions: Mapping[str, Array]) -> Figure:
-    """Figure 14: a sequence, and the probability of a one that each predictor gave every bit.
+    """Draw figure 14: a sequence, and each predictor's probability that a bit is one.
 
-    bits: (steps,), those that were predicted. predictions: P(bit = 1) by the name of the predictor,
-    (steps,) each, the optimal one first. Arrows are where the second departs from it the most.
+    Arrows mark the largest differences between the first and the second predictor.
+
+    bits: bits to predict, (steps,).
+    predictions: P(bit = 1) by name of the predictor, (steps,) each, the optimal predictor first.
     """
     rows = {"bits": bits, **predictions}
     figure = style.new_figure(0.42 * len(rows) + 0.75)
@@ -59,9 +61,9 @@ def ngram_inference(bits: Array, predictions: Mapping[str, Array]) -> Figure:
 
 @style.styled
 def ngram_memory_use(recording: Recording, write_head: int = 0, read_head: int = 0) -> Figure:
-    """Figure 15: bits, predictions, adds and both weightings, marked where two contexts recur.
+    """Draw figure 15: bits, predictions, adds and both weightings, with two contexts marked.
 
-    recording: of one sequence of n-grams.
+    recording: recording of one sequence of n-grams.
     """
     trace = recording.trace
     writing, reading = panels.head_weightings(trace, write_head, read_head)
@@ -80,7 +82,7 @@ def ngram_memory_use(recording: Recording, write_head: int = 0, read_head: int =
         image = panels.draw_image(ax, values.T, scale)
         ax.set_title(name, loc="left")
         ax.set_yticks([])
-        if name != "Bits":  # which shares its key with the predictions
+        if name != "Bits":  # bits and predictions share one colour bar
             panels.scale_bar(figure, image, axes[:2] if name == "Predictions" else [ax])
     for ax in axes[-2:]:
         panels.number_rows(ax, rows)
@@ -93,7 +95,7 @@ def ngram_memory_use(recording: Recording, write_head: int = 0, read_head: int =
 
 
 def _largest(values: Array, count: int = 2, apart: int = 5) -> Integers:
-    """The indices of the largest values, no two of them close together."""
+    """Return the indices of the largest values, at least `apart` from each other."""
     chosen: list[int] = []
     for index in np.argsort(-values, kind="stable"):
         if len(chosen) < count and all(abs(index - other) >= apart for other in chosen):
@@ -102,9 +104,10 @@ def _largest(values: Array, count: int = 2, apart: int = 5) -> Integers:
 
 
 def recurring_contexts(context: Integers, visits: int = 4) -> list[int]:
-    """The two contexts of a sequence, (steps,), that recur in the clearest view.
+    """Return the two contexts of a sequence whose visits are farthest apart.
 
-    Of those with at least so many visits, the ones whose visits are farthest apart.
+    context: context at every step, (steps,).
+    visits: least number of visits of a context.
     """
     steps = {int(value): np.flatnonzero(context == value) for value in np.unique(context)}
     nearest = {
@@ -116,7 +119,7 @@ def recurring_contexts(context: Integers, visits: int = 4) -> list[int]:
 
 
 def _mark_contexts(figure: Figure, parts: Mapping[str, Axes], recording: Recording) -> None:
-    """Ring where the read head is when a context recurs, and the write head a step later."""
+    """Mark the read head's location when a context recurs, and the write head's a step later."""
     context, entries = contexts(recording)[:, 0], []
     length = recording.task_as(NGrams).context
     for value, colour, marker in zip(
@@ -139,7 +142,7 @@ def _ring(ax: Axes, steps: Integers, colour: str, marker: str) -> None:
 
 
 def _arrows(ax: Axes, steps: Integers, colour: str, *, above: bool = False) -> None:
-    """Arrowheads at time steps, on the lower edge of a panel or on its upper one."""
+    """Draw arrowheads at time steps, on the lower or the upper edge of a panel."""
     height, marker = (1.14, "v") if above else (-0.035, "^")
     edge = np.full(len(steps), height)
     ax.scatter(

@@ -1,4 +1,4 @@
-"""Figures 16 and 17: an example of priority sort, and the memory behind it."""
+"""Figures 16 and 17: an example of priority sort, and memory use."""
 
 from collections.abc import Sequence
 
@@ -19,12 +19,12 @@ from ntm.trace import Array
 
 
 def example(_experiment: Experiment, _runs: RunFolders) -> Figure:
-    """Figure 16, which needs no runs."""
+    """Draw figure 16, which needs no runs."""
     return sort_example(PrioritySort(), PrioritySort().sample(1, block_generator("figures", 1)))
 
 
 def memory(experiment: Experiment, runs: RunFolders, models: Sequence[str]) -> Figure:
-    """Figure 17, from runs."""
+    """Draw figure 17 from runs."""
     network = runs.best(experiment.task, *models)
     recording = record(network.model, network.task)
     writes, rest = choose_writes(recording)
@@ -34,9 +34,9 @@ def memory(experiment: Experiment, runs: RunFolders, models: Sequence[str]) -> F
 
 @style.styled
 def sort_example(task: PrioritySort, batch: Batch) -> Figure:
-    """Figure 16: vectors with their priorities and, sorted, those that are the answer.
+    """Draw figure 16: vectors with their priorities, and the sorted vectors of the answer.
 
-    batch: of one sequence.
+    batch: batch of one sequence.
     """
     inputs = batch.inputs[: task.length, 0].numpy()
     vectors, priorities = inputs[:, : task.bits], inputs[:, task.bits]
@@ -57,7 +57,7 @@ def sort_example(task: PrioritySort, batch: Batch) -> Figure:
 def _draw_vectors(
     axes: Sequence[Axes], title: str, vectors: Array, priorities: Array, answered: Flags
 ) -> None:
-    """Vectors above the bars of their priorities, pale where they are not part of the answer."""
+    """Draw vectors above bars of their priorities; bars outside the answer are pale."""
     above, below = axes
     panels.draw_image(above, vectors.T, "bits")
     above.set_title(title, loc="left")
@@ -73,9 +73,10 @@ def _draw_vectors(
 def sort_memory_use(
     recording: Recording, fit: LinearFit, write_head: int = 0, read_head: int = 0
 ) -> Figure:
-    """Figure 17: where a linear function of the priority would write, where it wrote, and read.
+    """Draw figure 17: locations predicted from the priority, write weightings, read weightings.
 
-    recording: of one sequence of priority sort. fit: of many sequences.
+    recording: recording of one sequence of priority sort.
+    fit: linear fit over many sequences.
     """
     writing, reading = panels.head_weightings(recording.trace, write_head, read_head)
     count, scored = writing.shape[1], recording.scored[:, 0]

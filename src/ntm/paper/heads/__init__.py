@@ -1,1 +1,1 @@
-"""What the paper says of the heads on its tasks, measured."""
+"""Measurements that check the paper's claims about the heads, one file per kind of task."""

@@ -26,23 +26,23 @@ from ntm.trace import Array
 TIMINGS = {"at once": (0, 0), "read a step early": (0, 1), "written a step late": (1, 0)}
 """Steps from a vector's arrival to its write, and from its read to its output.
 
-The controller sees the reads of the step before, so it can read a vector a step before its output.
+The controller receives the reads of the previous step, so it can read a vector one step early.
 """
 
 Use = tuple[tuple[int, int], str]
-"""A write head and a read head, and one of the TIMINGS."""
+"""A write head and a read head, and a key of TIMINGS."""
 
 
 class Answers(NamedTuple):
-    """One row for every answer of a sequence, (answers, batch) each; -1 after the last."""
+    """Vector and steps of every answer of a sequence: (answers, batch) each, -1 after the last."""
 
-    vector: Integers  # which vector is the answer
-    write_step: Integers  # when it was written
-    read_step: Integers  # when it was read
+    vector: Integers  # number of the vector that is the answer
+    write_step: Integers  # step that wrote the vector
+    read_step: Integers  # step that read the vector
 
 
 class HeadPair(NamedTuple):
-    """Two heads of a network and the answers they serve."""
+    """Write head and read head of a network, and the answers of the sequences."""
 
     rows: Answers
     writer: Track
@@ -51,17 +51,17 @@ class HeadPair(NamedTuple):
 
     @property
     def written(self) -> Array:
-        """Where the vector of each answer was written, (answers, batch)."""
+        """Location that the vector of each answer was written to, (answers, batch)."""
         return at_steps(self.writer.place, self.rows.write_step)
 
     @property
     def read(self) -> Array:
-        """Where the head read for each answer, (answers, batch)."""
+        """Location that was read for each answer, (answers, batch)."""
         return at_steps(self.reader.place, self.rows.read_step)
 
 
 def answers(recording: Recording, timing: str) -> Answers:
-    """Which vector each answer repeats, and when it was written and read."""
+    """Return the vector that each answer repeats, and the steps that wrote and read it."""
     task, start = recording.task, recording.answer_start
     if isinstance(task, RepeatCopy):
         first, marker = int(task.delimiter == "start"), 1
@@ -79,7 +79,7 @@ def answers(recording: Recording, timing: str) -> Answers:
 
 
 def analyse_copying(recording: Recording) -> Analysis:
-    """Does the network run the paper's program for copying, once or many times?"""
+    """Measure whether the network copies, once or many times, as the paper describes."""
     uses = itertools.product(head_pairs(recording.trace), TIMINGS)
     (pair, timing), recording = choose(recording, uses, _read_where_written)
     heads = _heads(recording, (pair, timing))
@@ -88,7 +88,7 @@ def analyse_copying(recording: Recording) -> Analysis:
             "reads where it wrote",
             "the read locations exactly match the write locations",
             mean(equal(heads.read, heads.written)),
-            "answers read at the very location to which their vector was written",
+            "share of answers read at the location to which their vector was written",
             {"timing": timing},
         ),
         _same_vectors(heads),
@@ -113,7 +113,7 @@ def _heads(recording: Recording, use: Use) -> HeadPair:
 
 
 def _phases(recording: Recording, rows: Answers) -> dict[str, Flags]:
-    """Listening, the first read of each pass over the vectors, and the other reads."""
+    """Return the steps of the input, the first read of each pass, and the other reads."""
     answering = _flags(rows.read_step, recording.scored.shape)
     starting = _flags(np.where(rows.vector == 0, rows.read_step, -1), recording.scored.shape)
     return {
@@ -124,7 +124,7 @@ def _phases(recording: Recording, rows: Answers) -> dict[str, Flags]:
 
 
 def _flags(steps: Integers, shape: tuple[int, ...]) -> Flags:
-    """Flags (time, batch) at the given steps (count, batch), of which -1 means none."""
+    """Return flags (time, batch) that are set at the steps (count, batch); -1 sets none."""
     flags = np.zeros(shape, dtype=bool)
     _, sequence = np.nonzero(steps >= 0)
     flags[steps[steps >= 0], sequence] = True
@@ -138,7 +138,7 @@ def _same_vectors(heads: HeadPair) -> Finding:
         "reads what it added",
         "the read vectors match the add vectors",
         mean(cosine(added, read)),
-        "mean cosine similarity of the vector read and the vector added for it",
+        "mean cosine similarity of the vector read and the vector added",
     )
 
 
@@ -149,7 +149,7 @@ def _focus(heads: HeadPair) -> Finding:
         "looks at one location",
         "the sharp focus of all the weightings on a single location in memory",
         (writing + reading) / 2,
-        "mean largest weight, when a vector is written and when it is read",
+        "mean largest weight, over writes and reads of vectors",
         {"writing": writing, "reading": reading},
     )
 
@@ -173,7 +173,7 @@ def _iteration(heads: HeadPair) -> list[Finding]:
 def _steady_moves(
     head: Track, steps: Integers, heads: HeadPair
 ) -> tuple[float, str, dict[str, float]]:
-    """How often a head makes its usual move by shifting, within a pass over the vectors."""
+    """Return the share of moves within a pass that are the usual move, made by shifting."""
     place = at_steps(head.place, np.where(heads.rows.vector < 0, -1, steps))
     moves = displacement(place[:-1], place[1:], heads.locations)
     moves[heads.rows.vector[1:] == 0] = np.nan
@@ -185,7 +185,7 @@ def _steady_moves(
         "share_of_usual_moves": mean(same),
         "share_by_shift": mean(shifted),
     }
-    measured = "moves within a pass that are the usual one, made by shifting alone"
+    measured = "share of moves within a pass that are the usual move, made by shifting alone"
     return mean(same * shifted) if usual else 0.0, measured, numbers
 
 
@@ -195,7 +195,7 @@ def _most_common(moves: Array) -> float:
 
 
 def _start(heads: HeadPair) -> Finding:
-    """For the first pass: a separate read head may have waited at the start."""
+    """Judge the first pass only. A separate read head may have waited at the start."""
     arrival = heads.rows.read_step[:1]
     before = at_steps(heads.reader.place, arrival - 1)
     near = np.abs(displacement(before, heads.written[:1], heads.locations)) <= 1
@@ -203,13 +203,13 @@ def _start(heads: HeadPair) -> Finding:
         "finds the start by content",
         "content-based addressing (to jump to start of the sequence)",
         mean(at_steps(heads.reader.mode != SHIFT, arrival)),
-        "first reads that content put where they are",
+        "share of first reads whose location was found by content",
         {"waited_there_or_next_to_it": mean(known(before, then=near))},
     )
 
 
 def _repeats(heads: HeadPair) -> list[Finding]:
-    """Of the passes after the first over at least three vectors: two can be undone by a shift."""
+    """Judge later passes over at least three vectors. With two, a shift leads back to the start."""
     rows = heads.rows
     again = (rows.vector == 0) & (rows.vector.max(axis=0) >= 2)
     again[0] = False
@@ -222,19 +222,19 @@ def _repeats(heads: HeadPair) -> list[Finding]:
             "goes back to the start",
             "the sequential read is repeated as many times as necessary",
             mean(equal(at_steps(heads.reader.place, jump), heads.written)),
-            "further passes that begin where the first vector was written",
+            "share of later passes that start where the first vector was written",
             {"passes": int(again.sum())},
         ),
         Finding(
             "goes back by content",
             "redirect the head to the start of the sequence (... a goto statement)",
             mean(by_content),
-            "further passes whose first location content chose",
+            "share of later passes whose first location was found by content",
         ),
         Finding(
             "goes back by way of another location",
             "an intermediate location used to redirect the head to the start",
             mean(by_content * known(match, then=~holds_vector)),
-            "further passes begun from a location that content found and that holds no vector",
+            "share of later passes that start from a location without a vector, found by content",
         ),
     ]

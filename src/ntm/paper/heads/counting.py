@@ -15,7 +15,7 @@ QUARTERS = 4
 
 
 def contexts(recording: Recording) -> Integers:
-    """The last bits at every step as a number, -1 before there are enough: (time, batch)."""
+    """Return the last bits at every step as a number, -1 before there are enough: (time, batch)."""
     bits = recording.trace.inputs[:, :, 0].astype(np.int64)
     length = recording.task_as(NGrams).context
     numbers = np.zeros_like(bits)
@@ -26,7 +26,7 @@ def contexts(recording: Recording) -> Integers:
 
 
 def analyse_counting(recording: Recording) -> Analysis:
-    """Does the network keep count for each context, as the optimal estimator does?"""
+    """Measure whether the network counts per context, as the optimal estimator does."""
     pair, recording = choose(recording, head_pairs(recording.trace), _table_like)
     writer, reader = tracks(recording.trace, pair)
     findings = [
@@ -49,7 +49,7 @@ def _table_like(recording: Recording, pair: tuple[int, int]) -> float:
 
 
 def _own_location(reader: Track, context: Integers, notes: dict[str, float]) -> Finding:
-    """Over all pairs of steps of a sequence, with equal contexts and with others."""
+    """Compare pairs of steps with equal contexts with pairs of steps with different contexts."""
     each = zip(context.T, reader.place.T, strict=True)
     of_equal, of_others = np.transpose([_coincidence(c[c >= 0], p[c >= 0]) for c, p in each])
     equal, others = mean(of_equal), mean(of_others)
@@ -57,16 +57,16 @@ def _own_location(reader: Track, context: Integers, notes: dict[str, float]) -> 
         "has a location for each context",
         "at each such point the same location is accessed by the read head",
         equal - others,
-        "how much likelier two equal contexts are than two others to be read at one location",
+        "chance that two equal contexts read one location, minus the chance for two different ones",
         {"equal_contexts": equal, "other_contexts": others, **notes},
     )
 
 
 def _notes(recording: Recording, pair: tuple[int, int]) -> dict[str, float]:
-    """Another program: note every step, and look up what followed this context each time before.
+    """Measure another program: log every step, and look up what followed the context before.
 
-    How much of the read weighting is on the locations written a step after the earlier visits of
-    the context, and how many of all locations these are.
+    Return the read weight on the locations written one step after earlier visits of the context,
+    and the share of all locations that these are.
     """
     context, (writer, _) = contexts(recording), tracks(recording.trace, pair)
     weightings = recording.trace.read_weightings[:, :, pair[1]]
@@ -79,7 +79,7 @@ def _notes(recording: Recording, pair: tuple[int, int]) -> dict[str, float]:
 
 
 def _followers(context: Integers, written: Integers, count: int) -> Flags:
-    """The locations written a step after each earlier visit of the context: (time, batch, N)."""
+    """Flag the locations written a step after earlier visits of the context: (time, batch, N)."""
     notes = np.zeros((*context.shape, count), dtype=bool)
     for (step, sequence), present in np.ndenumerate(context):
         if present >= 0:
@@ -89,7 +89,7 @@ def _followers(context: Integers, written: Integers, count: int) -> Flags:
 
 
 def _coincidence(context: Integers, place: Integers) -> tuple[float, float]:
-    """How often two steps have the same place, given that their contexts are equal or differ."""
+    """Return how often two steps share a location, for equal and for different contexts."""
     equal_context = context[:, None] == context
     equal_place = place[:, None] == place
     later = np.tri(len(place), k=-1, dtype=bool)
@@ -105,13 +105,13 @@ def _write_after_read(writer: Track, reader: Track, context: Integers) -> Findin
     read, written = reader.place[:-1], writer.place[1:]
     counted = context[:-1] >= 0
     same = mean(np.where(counted, read == written, np.nan))
-    # Against any other read of the same sequence: a head that never moves proves nothing.
+    # Compare with any other read of the same sequence: a head that never moves proves nothing.
     chance = mean(np.array([_meetings(r, w) for r, w in zip(read.T, written.T, strict=True)]))
     return Finding(
         "writes where it has just read",
         "and then, on the next time-step, accessed by the write head",
         (same - chance) / (1 - chance) if chance < 1 else 0.0,
-        "writes at the location read a step before, beyond those that chance would bring there",
+        "share of writes at the location read a step before, corrected for chance",
         {"step_before": same, "any_step": chance},
     )
 
@@ -128,12 +128,12 @@ def _opposite_adds(writer: Track, recording: Recording) -> Finding:
         "adds opposite vectors for one and zero",
         "the add vectors ... are clearly anti-correlated at places where the input is one or zero",
         -_correlation(ones, zeros),
-        "minus the correlation of the mean vector added after a one and after a zero",
+        "minus the correlation between the mean vectors added after a one and after a zero",
     )
 
 
 def _fainter(writer: Track, context: Integers) -> Finding:
-    """The write for a context comes a step after it, when the bit that followed is known."""
+    """Measure writes one step after a context, when the bit that followed is known."""
     before, written = context[:-1], writer.focus[1:]
     visits = _visits(before)
     seen = before >= 0
@@ -145,13 +145,13 @@ def _fainter(writer: Track, context: Integers) -> Finding:
         "writes more faintly each time",
         "the write weightings grow fainter as the same context is repeatedly seen",
         -_correlation(_ranks(visits[seen]), _ranks(written[seen])),
-        "minus the rank correlation of a write's largest weight with the number of the visit",
+        "minus the rank correlation between a write's largest weight and the number of the visit",
         means,
     )
 
 
 def _visits(context: Integers) -> Integers:
-    """How often each step's context has been seen so far in its sequence, itself included."""
+    """Count how often each step's context has occurred in its sequence, this step included."""
     earlier = np.tri(len(context), dtype=bool)
     same = context[:, None] == context[None]
     visits: Integers = (same & earlier[:, :, None]).sum(axis=1)
@@ -159,7 +159,7 @@ def _visits(context: Integers) -> Integers:
 
 
 def _counter(reader: Track, recording: Recording) -> Finding:
-    """Fit on every other sequence, compare on the rest."""
+    """Fit on every other sequence and compare on the rest."""
     optimal = recording.task_as(NGrams).optimal_probabilities(recording.batch).numpy()[..., 0]
     features = np.concatenate([reader.vector, np.ones((*optimal.shape, 1))], axis=-1)
     fitted, held = slice(0, None, 2), slice(1 if recording.sequences > 1 else 0, None, 2)
@@ -170,13 +170,13 @@ def _counter(reader: Track, recording: Recording) -> Finding:
         "stores the optimal estimate",
         "uses the memory to count how many ones and zeros it has observed in different contexts",
         _correlation((features[:, held] @ weights).ravel(), optimal[:, held].ravel()),
-        "correlation with the optimal estimate of what a linear map makes of the vector read",
+        "correlation between the optimal estimate and a linear function of the vector read",
         {"correlation_of_the_prediction": _correlation(predicted.ravel(), optimal.ravel())},
     )
 
 
 def _gain(recording: Recording) -> Finding:
-    """Of the bits that an optimal predictor saves, against answering 1/2 throughout."""
+    """Measure the bits saved against always answering 1/2, relative to the optimal predictor."""
     optimal = recording.task_as(NGrams).optimal_probabilities(recording.batch).numpy()[..., 0]
     targets = recording.batch.targets.numpy()[..., 0]
     best = _bits(optimal, targets).mean(axis=1)
@@ -187,7 +187,7 @@ def _gain(recording: Recording) -> Finding:
         "predicts as well as can be",
         "the NTM predictions are almost indistinguishable from the optimal ones",
         float((len(ours) - ours.sum()) / saved) if saved > 0 else 0.0,
-        "share of the bits saved that the optimal estimator saves",
+        "bits saved, as a share of the bits that the optimal estimator saves",
         {"bits_above_optimum": sum(above), "bits_above_optimum_by_quarter": above},
     )
 
@@ -198,13 +198,13 @@ def _bits(probabilities: Array, targets: Array) -> Array:
 
 
 def _ranks(values: NDArray[Any]) -> Array:
-    """The rank of every value; equal values share the mean of theirs."""
+    """Return the rank of every value; equal values share their mean rank."""
     _, kind, counts = np.unique(values, return_inverse=True, return_counts=True)
     return (np.cumsum(counts) - (counts - 1) / 2)[kind]
 
 
 def _correlation(first: Array, second: Array) -> float:
-    """Pearson's; zero where either does not vary."""
+    """Return Pearson's correlation, or zero if either array is constant."""
     if first.std() < 1e-9 or second.std() < 1e-9:
         return 0.0
     return float(np.corrcoef(first, second)[0, 1])

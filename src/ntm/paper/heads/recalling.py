@@ -1,4 +1,4 @@
-"""Section 4.3: does the read head look up the queried item and step on to the next?"""
+"""Section 4.3: does the read head look up the queried item and shift to the next?"""
 
 import itertools
 from typing import NamedTuple
@@ -15,26 +15,26 @@ from ntm.trace import Array
 
 
 class Lists(NamedTuple):
-    """When a sequence of associative recall shows what: steps, counted from zero."""
+    """Layout of associative recall sequences; steps and items count from zero."""
 
     period: int  # steps from one item delimiter to the next
-    items: Integers  # how many items there are, (batch,)
-    queried: Integers  # which of them is the query, (batch,)
-    answer: Integers  # the step of the first answer, (batch,)
+    items: Integers  # number of items, (batch,)
+    queried: Integers  # number of the queried item, (batch,)
+    answer: Integers  # step of the first answer, (batch,)
 
     @property
     def delimiter(self) -> Integers:
-        """The delimiter between the queried item and the answer, (batch,)."""
+        """Step of the delimiter between the queried item and the answer, (batch,)."""
         return (self.queried + 1) * self.period
 
     @property
     def vectors(self) -> Integers:
-        """The vectors of the item that is the answer, (item_length, batch)."""
+        """Steps of the input vectors that are the answer, (item_length, batch)."""
         return self.delimiter + np.arange(1, self.period)[:, None]
 
 
 def lists(recording: Recording) -> Lists:
-    """Where the items, the query and the answer of every sequence are."""
+    """Return the layout of every sequence: items, query and answer."""
     task = recording.task_as(AssociativeRecall)
     period, inside_item = task.item_length + 1, np.arange(1, task.item_length + 1)[:, None]
     items = recording.channel("item").sum(axis=0).astype(int)
@@ -46,20 +46,20 @@ def lists(recording: Recording) -> Lists:
 
 
 class Lookup(NamedTuple):
-    """Two heads, and when the reader must be where the writer was."""
+    """Two heads, and the steps at which they write and read the answer."""
 
     plan: Lists
     writer: Track
     reader: Track
-    write_step: Integers  # when the answer's vectors were written, (item_length, batch)
-    read_step: Integers  # when they were read, (item_length, batch)
+    write_step: Integers  # steps that wrote the answer's vectors, (item_length, batch)
+    read_step: Integers  # steps that read the answer's vectors, (item_length, batch)
     locations: int
 
     @property
     def jump(self) -> Integers:
-        """The last step, from the query to the first read, at which content decided: (1, batch).
+        """Last step from the query to the first read that content addressed: (1, batch).
 
-        Where there is none, the first read.
+        If no step was addressed by content, the step of the first read.
         """
         step = np.arange(len(self.reader.mode))[:, None]
         query, arrival = self.plan.items * self.plan.period, self.read_step[:1]
@@ -69,18 +69,18 @@ class Lookup(NamedTuple):
 
     @property
     def match(self) -> Array:
-        """The location that the key matched best at the jump, (1, batch)."""
+        """Location that the key matched best at the jump, (1, batch)."""
         return at_steps(self.reader.match, self.jump)
 
     @property
     def hits(self) -> Array:
-        """Whether each vector was read where it was written, (item_length, batch)."""
+        """Whether each vector was read at the location it was written to, (item_length, batch)."""
         written = at_steps(self.writer.place, self.write_step)
         return weightings.equal(at_steps(self.reader.place, self.read_step), written)
 
 
 def analyse_recalling(recording: Recording) -> Analysis:
-    """Does the network run the paper's program for associative recall?"""
+    """Measure whether the network recalls as the paper describes."""
     uses = itertools.product(head_pairs(recording.trace), TIMINGS)
     (pair, timing), recording = choose(
         recording, uses, lambda part, use: mean(follow(part, use).hits)
@@ -91,7 +91,7 @@ def analyse_recalling(recording: Recording) -> Analysis:
             "reads where the answer was written",
             "the controller reads from contiguous locations that each store the time slices",
             mean(lookup.hits),
-            "vectors of the answer read at the very location to which they were written",
+            "share of the answer's vectors read at the location to which they were written",
             {"timing": timing},
         ),
         _shifted_by_one(lookup),
@@ -103,7 +103,7 @@ def analyse_recalling(recording: Recording) -> Analysis:
 
 
 def follow(recording: Recording, use: Use) -> Lookup:
-    """What two heads do about the answer, given when they write and read."""
+    """Follow two heads, given the timing of their writes and reads."""
     pair, timing = use
     plan, trace, (delay, lead) = lists(recording), recording.trace, TIMINGS[timing]
     read_step = plan.answer + np.arange(plan.period - 1)[:, None] - lead
@@ -120,7 +120,7 @@ def _shifted_by_one(lookup: Lookup) -> Finding:
         "lands one past the match",
         "a content-based lookup that produces a weighting that is shifted by one",
         mean((mode == weightings.CONTENT_THEN_SHIFT) & (np.abs(way) == 1)),
-        "lookups that land next to the location that matches the key, by content then shift",
+        "share of lookups that land beside the key's best match, by content then shift",
         {
             "by_content": mean(mode != SHIFT),
             "mean_way": mean(way),
@@ -130,7 +130,7 @@ def _shifted_by_one(lookup: Lookup) -> Finding:
 
 
 def _what_matches(lookup: Lookup) -> Finding:
-    """Which step last wrote to the location that the key matches."""
+    """Find the step that last wrote to the location that the key matches."""
     steps = np.arange(len(lookup.writer.place))[:, None]
     wrote = (lookup.writer.place == lookup.match) & (steps < lookup.jump)
     last = np.where(wrote.any(axis=0), len(wrote) - 1 - wrote[::-1].argmax(axis=0), -1)
@@ -146,13 +146,13 @@ def _what_matches(lookup: Lookup) -> Finding:
         "matches what was stored at the delimiter",
         "when each item delimiter is presented, the controller writes a compressed representation",
         numbers["delimiter_after_the_queried_item"],
-        "lookups that match the location written at the delimiter after the queried item",
+        "share of lookups that match the location written at the delimiter after the queried item",
         numbers,
     )
 
 
 def _which_key(lookup: Lookup) -> Finding:
-    """Compare the key of the lookup with what was added at every delimiter that ends an item."""
+    """Compare the key of the lookup with the vectors added at delimiters that end an item."""
     plan = lookup.plan
     ends = np.arange(1, plan.items.max())[:, None]
     steps = np.where(ends < plan.items, ends * plan.period, -1)
@@ -164,7 +164,7 @@ def _which_key(lookup: Lookup) -> Finding:
         "recomputes the key",
         "the key used for content-lookup corresponds to the vector that was added",
         float(closest.mean()),
-        "lookups whose key is closer to the vector added there than at any other delimiter",
+        "share of lookups whose key is closest to the vector added there, among all delimiters",
         {
             "similarity": mean(np.where(own, similarity, np.nan)),
             "similarity_to_others": mean(np.where(own, np.nan, similarity)),

@@ -13,19 +13,21 @@ from ntm.trace import Array
 
 
 class Writes(NamedTuple):
-    """A write head, the steps from a vector's arrival to its write, and where the ring is cut."""
+    """Write head and its timing, with the location at which the ring of memory is cut."""
 
     head: int
     delay: int
+    """Steps from a vector's arrival to its write."""
     cut: int
-    """The location that counts as the first; the memory is a ring, and a line has ends."""
+    """Location that counts as the first. The memory is a ring, but a linear fit needs ends."""
 
 
 class Reads(NamedTuple):
-    """A read head, and the steps from its read to the output."""
+    """Read head and its timing."""
 
     head: int
     lead: int
+    """Steps from a read to its output."""
 
 
 class LinearFit(NamedTuple):
@@ -38,12 +40,12 @@ class LinearFit(NamedTuple):
     r_squared: float
 
     def locations(self, priorities: Array, count: int) -> Array:
-        """Where vectors of these priorities go, of `count` locations; not rounded."""
+        """Return the locations of vectors of these priorities, among `count`; not rounded."""
         return (self.cut + self.intercept + self.slope * priorities) % count
 
 
 def fit_writes(recording: Recording, writes: Writes) -> LinearFit:
-    """The least-squares fit of the priorities to the locations that a head wrote."""
+    """Fit the locations that a head wrote by a linear function of the priorities."""
     count = recording.trace.write_weightings.shape[-1]
     place = ((_written(recording, writes) - writes.cut) % count).ravel()
     priority = (
@@ -60,21 +62,21 @@ def fit_writes(recording: Recording, writes: Writes) -> LinearFit:
 
 
 def choose_writes(recording: Recording) -> tuple[Writes, Recording]:
-    """The write head that a linear function of the priorities explains best."""
+    """Choose the write head that a linear function of the priorities explains best."""
     heads, count = recording.trace.write_weightings.shape[2:]
     uses = itertools.starmap(Writes, itertools.product(range(heads), (0, 1), range(count)))
     return choose(recording, uses, lambda part, use: fit_writes(part, use).r_squared)
 
 
 def choose_reads(recording: Recording, writes: Writes) -> tuple[Reads, Recording]:
-    """The read head that is most often where that write head put the answer."""
+    """Choose the read head that is most often where the write head wrote the answer."""
     heads = recording.trace.reads.shape[2]
     uses = itertools.starmap(Reads, itertools.product(range(heads), (0, 1)))
     return choose(recording, uses, lambda part, use: float(_near(part, writes, use).mean()))
 
 
 def analyse_sorting(recording: Recording) -> Analysis:
-    """Does the network put each vector where its priority says, and then read in order?"""
+    """Measure whether the network writes by priority and then reads in order."""
     writes, rest = choose_writes(recording)
     reads, rest = choose_reads(recording, writes)
     fit = fit_writes(rest, writes)
@@ -92,14 +94,14 @@ def analyse_sorting(recording: Recording) -> Analysis:
             "reads in order",
             "the network reads from the memory locations in increasing order",
             float((moves == forward).mean()) if forward else 0.0,
-            "moves from one answer to the next that go the usual way",
+            "share of moves from one answer to the next in the usual direction",
             {"direction": forward, "steps_early": reads.lead},
         ),
         Finding(
             "reads the sorted sequence",
             "thereby traversing the sorted sequence",
             float(_near(rest, writes, reads).mean()),
-            "answers read within one location of where their vector was written",
+            "share of answers read within one location of where their vector was written",
         ),
     ]
     chosen_for = "the write head that priorities explain best, the read head that best follows it"
@@ -108,14 +110,14 @@ def analyse_sorting(recording: Recording) -> Analysis:
 
 
 def _written(recording: Recording, writes: Writes) -> Integers:
-    """Where each vector was written, (length, batch)."""
+    """Return the location that each vector was written to, (length, batch)."""
     steps = slice(writes.delay, writes.delay + recording.task_as(PrioritySort).length)
     place: Integers = recording.trace.write_weightings[steps, :, writes.head].argmax(axis=-1)
     return place
 
 
 def _read(recording: Recording, reads: Reads) -> Integers:
-    """Where the head read for each answer, (answers, batch)."""
+    """Return the location that was read for each answer, (answers, batch)."""
     task = recording.task_as(PrioritySort)
     start = task.length + 1 - reads.lead
     steps = slice(start, start + task.answers)
@@ -124,13 +126,13 @@ def _read(recording: Recording, reads: Reads) -> Integers:
 
 
 def _moves(recording: Recording, reads: Reads) -> Array:
-    """The way from each answer's location to the next, (answers - 1, batch)."""
+    """Return the distance from each answer's location to the next, (answers - 1, batch)."""
     place = _read(recording, reads).astype(float)
     return displacement(place[:-1], place[1:], recording.trace.read_weightings.shape[-1])
 
 
 def _near(recording: Recording, writes: Writes, reads: Reads) -> Array:
-    """Whether each answer was read within a location of its vector's, (answers, batch)."""
+    """Flag answers read within one location of their vector's, (answers, batch)."""
     task = recording.task_as(PrioritySort)
     order = np.argsort(-recording.channel("priority")[: task.length], axis=0, kind="stable")
     written = np.take_along_axis(_written(recording, writes), order[: task.answers], axis=0)
