@@ -1,4 +1,4 @@
-# Entry points of this project. The first target that runs makes the environment in .venv, which takes minutes.
+# Entry points of this project. The first run makes the environment in .venv, which takes minutes.
 
 PYTHON ?= python3
 WORKERS ?= 2
@@ -74,7 +74,7 @@ web: .venv/with-dev ## Build the engine for browsers: src/ntm/engine/web/engine.
 facts: .venv/with-dev ## Write the JavaScript facts and types that come from Python: facts.js, python.d.ts
 	@$(BIN)/python -m tests.site.facts
 
-bench: .venv/with-figures,studio ## Measure the speed against other ways to run the same network
+bench: .venv/with-figures,studio ## Measure the native engine against plain PyTorch: docs/benchmarks.md
 	@$(BIN)/ntm bench
 
 screenshots: browser .venv/with-dev ## Make new pictures for docs/studio.md
