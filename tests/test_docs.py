@@ -51,6 +51,11 @@ def test_the_program_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Monk
     assert (tmp_path / "my-network" / "config.json").exists()
 
 
+def test_the_readme_is_short() -> None:
+    assert len(README.splitlines()) <= 130
+    assert len(README) <= 9_000
+
+
 def test_the_programs_on_the_studio_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     exec(compile(python_blocks(DOCS / "studio.md"), "studio.md", "exec"), {})
