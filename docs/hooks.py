@@ -1,7 +1,7 @@
-"""What `mkdocs build` adds to the pages of this folder.
+"""Additions of `mkdocs build` to the pages of this folder.
 
-The first page is README.md, with the browser edition in it; files of the project that pages link to
-are brought along; the pages on commands and on Python names are made from these themselves.
+The first page is README.md with the browser edition. Files of the project that pages link to are
+copied. The pages on commands and on Python names are generated from the package.
 """
 
 import importlib
@@ -27,7 +27,7 @@ PUBLIC = (
     *("ntm", "ntm.pretrained", "ntm.engine", "ntm.models", "ntm.tasks", "ntm.runs", "ntm.training"),
     *("ntm.evaluation", "ntm.figures", "ntm.paper", "ntm.studio", "ntm.scale"),
 )
-# No lists of pages and headings at the sides: the commands' comments and the edition need the room.
+# No lists of pages and headings at the sides: the commands and the browser edition need the space.
 WIDE = "---\nhide: [navigation, toc]\n---\n"
 BROWSER_EDITION = "try"
 FRAME = f"""
@@ -39,7 +39,7 @@ FRAME = f"""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that are made here, and what lies outside this folder."""
+    """Add the generated pages and the files outside this folder."""
     for pattern in BROUGHT:
         for path in filter(Path.is_file, ROOT.glob(pattern)):
             name = path.relative_to(ROOT).as_posix()
@@ -52,7 +52,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, **_: object) -> str:
-    """Links between this folder and the rest of the project, as if all were in this folder."""
+    """Rewrite links to the rest of the project as if all files were in this folder."""
     name = page.file.src_uri
     if (ROOT / name).is_file() or name == "index.md":
         return re.sub(r"\]\(((?:\.\./)*)docs/", r"](\1", markdown)
@@ -70,28 +70,28 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 
 def first_page() -> str:
-    """README.md, with the browser edition after its first paragraph."""
+    """Return README.md with the browser edition before its first section."""
     readme = (ROOT / "README.md").read_text()
     start, heading, rest = readme.partition("\n## ")
     return WIDE + start + (FRAME if has_browser_edition() else "") + heading + rest
 
 
 def has_browser_edition() -> bool:
-    """Whether there is a command that makes it."""
+    """Whether the package has the command that makes the browser edition."""
     return "site" in COMMANDS
 
 
 def commands_page() -> str:
-    """The help of every command."""
+    """Return a page with the help of every command."""
     parser = make_parser()
     pages = [("ntm", parser.format_help())]
     pages += [(f"ntm {name}", each.format_help()) for name, each in parser.commands.items()]
     helps = "\n".join(f"## {name}\n\n```text\n{text}```\n" for name, text in pages)
-    return f"# Commands\n\nWhat `ntm --help` and `ntm COMMAND --help` print.\n\n{helps}"
+    return f"# Commands\n\nOutput of `ntm --help` and `ntm COMMAND --help`.\n\n{helps}"
 
 
 def reference(name: str) -> str:
-    """What a package offers: its docstring, and those of its public classes and functions."""
+    """Return a page with the docstrings of a package and its public classes and functions."""
     module = importlib.import_module(name)
     public = getattr(module, "__all__", None) or [n for n in vars(module) if not n.startswith("_")]
     values = [getattr(module, each) for each in public]
