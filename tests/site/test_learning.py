@@ -31,7 +31,7 @@ def test_it_trains_in_the_page_and_is_played_with(page: Page, tmp_path: Path) ->
     expect(page.locator(".verdict")).to_contain_text("All 80 bits right")
     page.reload()
     expect(page.locator("#play-message")).to_contain_text(
-        "was only in the page that you left; train it again"
+        "existed only in the page that you left; train it again"
     )
     page.locator("#file-input").set_input_files(saved)
     expect(page.locator(".summary h2")).to_contain_text("mine, length")
