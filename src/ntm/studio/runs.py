@@ -220,7 +220,7 @@ def planned_sequences(chosen: TrainingSettings, curve: Curve) -> tuple[int, bool
 
 
 def _kept_sequences(name: str, chosen: TrainingSettings, curve: Curve, total: int | None) -> int:
-    """Return the sequences for `ntm train`: only those of the start that is kept."""
+    """Return the sequences for `ntm train`, which counts only the start that is kept."""
     planned, seen = planned_sequences(chosen, curve)[0], curve.last[0]
     total, others = total or planned, planned - chosen.sequences
     if seen >= total:

@@ -112,7 +112,7 @@ def _variable(name: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """Return the hash by which a Content-Security-Policy allows an inline script or style."""
+    """Return the hash with which a Content-Security-Policy allows an inline script or style."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 

@@ -20,7 +20,7 @@ const MOST_BYTES = 200_000_000;
 const MOST_LOCATIONS = 4096;
 
 /**
- * { network, tensors }: an entry like those of the catalogue, and its weights.
+ * { network, tensors }: an entry in the catalogue's format, and its weights.
  * @param {File[]} files @param {Record<string, TaskFacts>} tasks
  * @returns {Promise<{ network: NetworkFacts, tensors: Tensors }>}
  */

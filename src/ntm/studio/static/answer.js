@@ -32,14 +32,14 @@ function verdictOf(trace) {
 }
 
 /**
- * The cost next to the best possible cost: if the answer is a guess, no network can cost less.
+ * The cost next to the cost of the best possible predictor, for tasks whose answers are guesses.
  * @param {number | null} costBits @param {Values} optimal @param {Values} targets
  */
 function costBesideOptimum(costBits, optimal, targets) {
   const bits = optimal.values.map((p, i) => -Math.log2(targets.values[i] > 0.5 ? p : 1 - p));
   const least = bits.reduce((sum, cost) => sum + cost, 0);
-  return `cost ${formatNumber(costBits ?? NaN)} bits; the best possible predictor would have ` +
-    `${formatNumber(least)} bits`;
+  return `cost ${formatNumber(costBits ?? NaN)} bits; the best possible predictor costs ` +
+    `${formatNumber(least)} bits here`;
 }
 
 /**

@@ -402,7 +402,7 @@ class Play {
     this.parts.shared.textContent = await outcome.catch((error) => error.message);
   }
 
-  /** Copy the address of what is shown. */
+  /** Copy the present address. */
   async copyLink() {
     this.rememberNow();
     await copyLink(location.href);

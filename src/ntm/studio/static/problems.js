@@ -41,7 +41,7 @@ export class Sketch {
 
   /**
    * `form` has the bits per vector; see the server's listing of networks. `memory` is the number of
-   * memory locations, null for as many as in training.
+   * memory locations, null for the trained number.
    * @param {Problem} problem @param {ProblemForm} form @param {number | null} [memory]
    */
   constructor(problem, form, memory = null) {

@@ -1,5 +1,5 @@
 /**
- * The address of what is shown, after the hash:
+ * The page's address, after the hash:
  *
  *     #play/NETWORK?v=...&memory=256&step=12&head=1      a network, a drawing, a step and a head
  *     #training/TASK

@@ -5,7 +5,7 @@
 /** @typedef {{ column: RunColumn, descending: boolean }} RunOrder */
 
 /**
- * Values by which runs are compared, the first that differs decides.
+ * Values for comparing runs, by column; the first that differs decides.
  * @type {Record<RunColumn, ((run: RunListed) => string | number | null)[]>}
  */
 const COLUMNS = {

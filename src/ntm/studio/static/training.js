@@ -213,7 +213,7 @@ class Training {
     return this.runsListed.filter(({ name, task }) => task && !this.hidden.has(name));
   }
 
-  /** Show the choice of tasks. The first task is that of an active run, or else of any run. */
+  /** Show the tasks. At first, choose the task of an active run, or of any run. */
   showTasks() {
     const going = this.runs.find((run) => run.state === "running");
     const known = Object.keys(this.guide.tasks);
