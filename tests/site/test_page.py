@@ -213,7 +213,7 @@ def test_a_link_opens_that_moment(page: Page) -> None:
 
 def test_a_link_whose_drawing_cannot_be_shown_says_so(page: Page) -> None:
     play(page, vectors="a4.zz", step=2)
-    expect(page.locator("#play-message")).to_contain_text("drawing in this address is not one")
+    expect(page.locator("#play-message")).to_contain_text("drawing in this address does not fit")
     play(page, vectors="a4.3c", step=2)
     expect(page.locator("#play-message")).to_be_empty()
 
