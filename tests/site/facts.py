@@ -78,15 +78,15 @@ _ENGINE = """\
 export const SIZES = /** @type {{const}} */ ({sizes});
 export const CONTROLLERS = {controllers};
 export const SHIFT_MODES = {shift_modes};
-/** The model of the command line that has such a controller. */
+/** The command line's model for each controller. */
 export const MODELS = {models};
 
 /** The defaults of the optimiser, which are the paper's. */
 export const PAPER = Object.freeze({optimiser});
 
-/** The sequences of the smallest block of training data. */
+/** Number of sequences in the smallest block of training data. */
 export const SMALLEST_BLOCK = {block};
-/** The value of a start memory that is constant. */
+/** Value of a constant start memory. */
 export const CONSTANT_START = {start};
 
 /**
@@ -99,7 +99,7 @@ function layersAbove(c, shapesOf) {{
 }}
 
 /**
- * Every parameter by controller, in the order of Python's `state_dict`.
+ * Names and shapes of all parameters by controller, in the order of Python's `state_dict`.
  * @type {{Record<NTMConfig["controller"], (c: NTMConfig, shiftOutputs: number) => Shapes>}}
  */
 export const PARAMETERS = {{
@@ -107,7 +107,7 @@ export const PARAMETERS = {{
 }};
 
 /**
- * Every array of a trace behind time and batch, in the order of the engine.
+ * Names of all arrays of a trace, and their shapes after time and batch, in the engine's order.
  * @type {{(c: NTMConfig) => Shapes}}
  */
 export const traceArrays = (c) => [
@@ -120,9 +120,9 @@ _STUDIO = """\
 
 /** The format of a trace document. */
 export const TRACE_FORMAT = {format};
-/** What a run may be doing. */
+/** States of a run. */
 export const RUN_STATES = {states};
-/** What the fields of the form accept that starts a run. */
+/** Defaults and limits of the form that starts a run. */
 export const RUN_FORM = {form};
 """
 

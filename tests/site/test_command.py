@@ -31,7 +31,7 @@ def test_weights_are_in_half_precision(site: Path) -> None:
 def test_another_folder_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "thesis.tex").write_text("all my work")
     assert main(["site", "--out", str(tmp_path)]) != 0
-    assert "holds something else than a site" in capsys.readouterr().err
+    assert "contains other files than a site" in capsys.readouterr().err
     assert [file.name for file in tmp_path.iterdir()] == ["thesis.tex"]
 
 

@@ -31,7 +31,7 @@ def test_it_trains_in_the_page_and_is_played_with(page: Page, tmp_path: Path) ->
     expect(page.locator(".verdict")).to_contain_text("All 80 bits right")
     page.reload()
     expect(page.locator("#play-message")).to_contain_text(
-        "was only in the page that you left; train it again"
+        "existed only in the page that you left; train it again"
     )
     page.locator("#file-input").set_input_files(saved)
     expect(page.locator(".summary h2")).to_contain_text("mine, length")
@@ -125,7 +125,7 @@ def test_both_the_learning_and_the_papers_can_be_read_off_the_curves(page: Page)
     expect(page.locator("#train-curves-of")).to_have_text(": ngrams, seed 1")
     expect(page.locator("#train-reading")).to_be_empty()  # far from zero
     page.goto("./#train/copy")
-    expect(page.locator("#train-reading")).to_contain_text("less than 0.05 bits")
+    expect(page.locator("#train-reading")).to_contain_text("costs below 0.05 bits")
     page.get_by_label("Seed").fill("3")
     page.locator("#train-start").click()
     solved = page.locator(".figures div", has_text="Below 0.1 bits").locator("dd")

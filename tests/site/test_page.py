@@ -127,7 +127,7 @@ def test_a_runs_weights_and_config_are_opened(page: Page, tmp_path: Path) -> Non
     assert len(drawn(page)[0]) == 3
     page.locator("#file-input").set_input_files(files[:1])
     expect(page.locator("#file-message")).to_contain_text(
-        "No task has 4 inputs and 4 outputs by default; give the config.json"
+        "No task has 4 inputs and 4 outputs by default; open the config.json"
     )
 
 
@@ -141,11 +141,11 @@ BAD_FILES = {
     "torn.safetensors": (b"\x80\x02}q\x00.", "torn.safetensors cannot be opened. It is not a"),
     "other.safetensors": (
         safetensors.save({"weight": torch.zeros(2, 2)}),
-        "It holds no Neural Turing Machine: it has no start.memory.",
+        "It contains no Neural Turing Machine: it has no start.memory.",
     ),
     "scalar.safetensors": (
         safetensors.save(NTM(9, 8, shift_mode="scalar").state_dict()),
-        "Its shifts cannot be told from the weights; give config.json along with it.",
+        "Its weights do not determine the shifts; open its config.json together with it.",
     ),
 }
 
@@ -202,7 +202,7 @@ def test_a_link_opens_that_moment(page: Page) -> None:
     shown = page.locator(".readout").inner_text(), drawn(page)
     page.locator("#share summary").click()
     page.get_by_role("button", name="Copy the link").click()
-    expect(page.locator("#shared")).to_have_text("The link is copied.")
+    expect(page.locator("#shared")).to_have_text("Link copied.")
     link = page.evaluate("navigator.clipboard.readText()")
     page.goto("about:blank")
     page.goto(link)
@@ -213,7 +213,7 @@ def test_a_link_opens_that_moment(page: Page) -> None:
 
 def test_a_link_whose_drawing_cannot_be_shown_says_so(page: Page) -> None:
     play(page, vectors="a4.zz", step=2)
-    expect(page.locator("#play-message")).to_contain_text("drawing in this address is not one")
+    expect(page.locator("#play-message")).to_contain_text("drawing in this address does not fit")
     play(page, vectors="a4.3c", step=2)
     expect(page.locator("#play-message")).to_be_empty()
 
@@ -224,7 +224,7 @@ def test_a_link_that_cannot_be_copied_is_shown_and_the_picture_stays(page: Page)
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     page.locator("#share summary").click()
     page.get_by_role("button", name="Copy the link").click()
-    expect(page.locator("#shared")).to_contain_text("does not let the page copy; the link is http")
+    expect(page.locator("#shared")).to_contain_text("does not allow copying; the link is http")
     expect(page.locator("#shared")).to_contain_text("vectors=a4.3c.91&step=5")
     expect(page.locator("#viewer")).to_have_attribute("aria-busy", "false")
     expect(page.locator("#play-message")).to_be_empty()
@@ -239,7 +239,7 @@ def test_what_share_says_goes_when_the_address_changes(page: Page) -> None:
     page.locator("#share summary").click()
     for change in changes:
         page.get_by_role("button", name="Copy the link").click()
-        expect(page.locator("#shared")).to_have_text("The link is copied.")
+        expect(page.locator("#shared")).to_have_text("Link copied.")
         page.evaluate(change)
         expect(page.locator("#shared")).to_be_empty()
         expect(page.locator("#share")).to_have_attribute("open", "")
@@ -288,7 +288,7 @@ def test_a_failure_teaches(page: Page) -> None:
     expect(page.get_by_label("Memory locations", exact=True)).to_have_value("256")
     expect(page.locator(".verdict")).to_contain_text("All 1280 bits right")
     play(page, "untrained:copy")
-    expect(lesson).to_contain_text("It has learned nothing yet")
+    expect(lesson).to_contain_text("This network is untrained")
     play(page, "pretrained:associative-recall-lstm")
     page.get_by_label("Items", exact=True).fill("40")
     expect(lesson).to_contain_text("It was trained up to 6 items;")
@@ -306,7 +306,7 @@ def test_no_more_memory_is_offered_than_is_shown(page: Page) -> None:
     expect(page.locator("#play-message")).to_contain_text("too many numbers to show")
     expect(lesson).to_be_empty()
     page.get_by_label("Memory locations", exact=True).fill("128")
-    expect(lesson).to_have_text("300 vectors do not fit 128 locations: take fewer.")
+    expect(lesson).to_have_text("300 vectors do not fit 128 locations: use fewer vectors.")
 
 
 def test_what_has_the_focus_is_seen(page: Page) -> None:

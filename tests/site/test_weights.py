@@ -88,10 +88,10 @@ def test_what_is_no_safetensors_file_is_refused_in_words() -> None:
         b"PK\x03\x04 a zip file": "It is not a safetensors file.",
         good[:4]: "It is not a safetensors file.",
         good[:-1]: "Its a is cut off or damaged.",
-        integers: "Its a is of type I64; floating-point numbers are read.",
+        integers: "Its a is of type I64; it must be floating-point.",
         b"\x02\0\0\0\0\0\0\0[]": "It is not a safetensors file.",
-        b"\x08\0\0\0\0\0\0\0" + b'{"a":{}}': "Its a is of type undefined; floating-point numbers "
-        "are read.",
+        b"\x08\0\0\0\0\0\0\0" + b'{"a":{}}': "Its a is of type undefined; it must be "
+        "floating-point.",
     }
     asked = [{"ask": "safetensors", "file": encoded(content)} for content in cases]
     assert [found["error"] for found in answers(asked)] == list(cases.values())

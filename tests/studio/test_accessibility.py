@@ -60,11 +60,11 @@ def test_nor_does_a_refusal(page: Page, address: str) -> None:
     expect(page.locator("#play-message")).to_contain_text("no network run:nobody")
     assert complaints(page) == []
     page.get_by_role("link", name="Training").click()
-    page.get_by_label("Name, if you like").fill("playing")
+    page.get_by_label("Name (optional)").fill("playing")
     page.get_by_role("button", name="Start", exact=True).click()
     expect(page.locator("#training-trouble")).to_contain_text("playing")
     page.locator("#find-run").fill("nobody")
-    expect(page.locator("#no-runs")).to_have_text("No run like that.")
+    expect(page.locator("#no-runs")).to_have_text("No matching run.")
     assert complaints(page) == []
 
 

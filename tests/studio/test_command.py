@@ -162,7 +162,7 @@ def test_a_port_that_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         assert main(["studio", str(tmp_path), "--port", port, "--no-browser"]) == 1
-    assert "name another --port" in capsys.readouterr().err
+    assert "choose another --port" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("port", ["70000", "-1", "x"])

@@ -381,7 +381,7 @@ def test_a_run_is_started_and_stopped(page: Page, folder: Path) -> None:
     page.goto("/#training")
     form = page.locator("#start")
     form.get_by_label("Sequences").fill("1000000")
-    form.get_by_label("Name, if you like").fill("from-the-page")
+    form.get_by_label("Name (optional)").fill("from-the-page")
     form.get_by_role("button", name="Start").click()
     row = page.locator("tr[data-run=from-the-page]")
     expect(row).to_have_attribute("data-state", "running")
@@ -411,7 +411,7 @@ def test_the_form_accepts_what_the_server_accepts(page: Page) -> None:
 def test_refusals_are_shown_as_sentences(page: Page, complaints: list[str]) -> None:
     page.goto("/#training")
     form = page.locator("#start")
-    form.get_by_label("Name, if you like").fill("playing")
+    form.get_by_label("Name (optional)").fill("playing")
     form.get_by_role("button", name="Start").click()
     expect(page.locator("#training-trouble")).to_contain_text("playing already")
     assert len(complaints) == 1  # the browser's own note of the status
@@ -420,7 +420,7 @@ def test_refusals_are_shown_as_sentences(page: Page, complaints: list[str]) -> N
         pass  # the runs are asked for again, and shown
     expect(page.locator("#training-trouble")).to_contain_text("playing already")
     expect(page.locator("#chart")).not_to_have_class("stale")
-    form.get_by_label("Name, if you like").fill("another")
+    form.get_by_label("Name (optional)").fill("another")
     expect(page.locator("#training-trouble")).to_be_empty()
 
 

@@ -74,14 +74,14 @@ def test_runs_are_sorted_found_and_hidden(page: Page) -> None:
     eventually(lambda: lines(page) == ["copy-1", "copy-10"])
     page.get_by_label("Show copy-10").uncheck()
     eventually(lambda: lines(page) == ["copy-1"])
-    page.get_by_label("Show all of these").uncheck()
+    page.get_by_label("Show all runs").uncheck()
     eventually(lambda: lines(page) == [])
     page.get_by_label("Find").fill("")
     eventually(lambda: lines(page) == ["copy-2"])
     page.get_by_label("State").select_option("unreadable")
     assert listed(page) == ["broken"]
     page.get_by_label("State").select_option("running")
-    expect(page.locator("#no-runs")).to_have_text("No run like that.")
+    expect(page.locator("#no-runs")).to_have_text("No matching run.")
 
 
 def test_why_a_run_cannot_be_read_stands_below_it(page: Page) -> None:
@@ -95,7 +95,7 @@ def test_runs_in_every_state_break_no_rule(page: Page, folder: Path, scheme: Sch
     page.emulate_media(color_scheme=scheme)
     with Run(folder / "copy-1").locked():
         expect(page.locator("tr[data-run=copy-1]")).to_have_attribute("data-state", "running")
-        page.locator("#start").get_by_label("Name, if you like").fill("copy-2")
+        page.locator("#start").get_by_label("Name (optional)").fill("copy-2")
         page.get_by_role("button", name="Start").click()
         expect(page.locator("#training-trouble")).to_contain_text("copy-2 already")
         for size in ({"width": 1280, "height": 900}, PHONE):
@@ -128,7 +128,7 @@ def test_a_run_that_is_gone_already_is_no_error(page: Page, folder: Path) -> Non
 
     page.once("dialog", answer)
     page.get_by_role("button", name="Delete copy-2").click()
-    expect(page.locator("#training-message")).to_have_text("copy-2 was gone already.")
+    expect(page.locator("#training-message")).to_have_text("copy-2 was already deleted.")
     expect(page.locator("#training-trouble")).to_be_empty()
     expect(page.locator("tr[data-run=copy-2]")).to_have_count(0)
 
@@ -194,7 +194,7 @@ def test_a_finished_run_is_extended(page: Page, folder: Path) -> None:
 
 
 def test_a_refusal_is_in_sight_and_goes_away(page: Page) -> None:
-    page.locator("#start").get_by_label("Name, if you like").fill("copy-1")
+    page.locator("#start").get_by_label("Name (optional)").fill("copy-1")
     page.get_by_role("button", name="Start").click()
     trouble = page.locator("#training-trouble")
     expect(trouble).to_contain_text("copy-1 already")
@@ -252,7 +252,7 @@ def test_a_folder_that_is_not_shown_whole_says_so(page: Page, folder: Path) -> N
     expect(rest).to_be_hidden()
     for number in range(20_000):
         (folder / f"notes-{number}").touch()
-    expect(rest).to_contain_text("The folder is too large to be listed whole")
+    expect(rest).to_contain_text("The folder is too large to list everything")
     page.get_by_role("link", name="Play", exact=True).click()
     expect(page.locator("#more-networks")).to_be_visible()
 

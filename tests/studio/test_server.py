@@ -73,7 +73,7 @@ def test_sizes_beyond_training_and_a_larger_memory(client: TestClient) -> None:
     assert document["title"] == "copying, length 50"
     refused = client.post("/api/trace", json=request | {"memory_locations": 1025})
     assert refused.status_code == 422
-    assert "give up to 1024" in refused.json()["error"]
+    assert "give at most 1024" in refused.json()["error"]
 
 
 def test_new_weights_are_noticed_and_old_ones_are_not_loaded_again(

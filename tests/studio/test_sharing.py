@@ -143,7 +143,7 @@ def test_modules_may_have_names_in_common_and_rename_what_they_import(tmp_path: 
 def test_modules_that_need_one_another_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.js").write_text('import { b } from "./b.js";\nexport const a = 1;\n')
     (tmp_path / "b.js").write_text('import { a } from "./a.js";\nexport const b = 1;\n')
-    with pytest.raises(ValueError, match=r"a\.js cannot be joined .*b\.js needs it, too"):
+    with pytest.raises(ValueError, match=r"a\.js cannot be joined .*b\.js imports it too"):
         joined_modules(tmp_path, "a.js")
 
 

@@ -155,7 +155,7 @@ def test_a_run_that_starts_from_a_network_and_has_not_begun_is_not_resumed_here(
     make_run(folder / "tuned", training__start_from="../elsewhere")
     refused = client.post("/api/runs/tuned/resume", json={})
     assert refused.status_code == 409
-    assert "tuned has not begun; resume it with ntm train" in refused.text
+    assert "tuned has not started; resume it with ntm train" in refused.text
 
 
 def test_a_run_that_another_process_trains_is_not_deleted(client: TestClient, folder: Path) -> None:

@@ -85,4 +85,4 @@ def test_trials_are_not_cut_short(tried: Run) -> None:
     client = TestClient(create_app(tried.path.parent, max_trainings=0), base_url=HOST)
     refused = client.post("/api/runs/tried/resume", json={"sequences": 150})
     assert refused.status_code == 409
-    assert "The trials of tried take 200" in refused.json()["error"]
+    assert "The trials of tried take 200 sequences" in refused.json()["error"]

@@ -2,7 +2,7 @@
 
     ntm site --out public      # then serve the folder with anything, or open it offline later
 
-What the page needs to know is generated from the registries: see `ntm.site.catalogue`.
+The page's data is generated from the registries: see `ntm.site.catalogue`.
 """
 
 from ntm.site.build import build

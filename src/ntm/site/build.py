@@ -1,4 +1,4 @@
-"""Writing the site: the studio's modules, the engine, the networks, and what is known of them."""
+"""Write the site: the studio's modules, the engine, the networks, and the catalogue."""
 
 import hashlib
 import json
@@ -27,9 +27,9 @@ _PLAY = re.compile(r'<section id="play".*?</section>', re.DOTALL)
 
 
 def build(out: Path) -> int:
-    """Write the site into a folder, which is made if need be; returns its size in bytes."""
+    """Write the site into a new or existing folder; return its size in bytes."""
     if out.exists() and not (out / _MARK).exists() and any(out.iterdir()):
-        raise FolderError(f"{out} holds something else than a site; give a new or empty folder.")
+        raise FolderError(f"{out} contains other files than a site; give a new or empty folder.")
     files = _files()
     files["offline.js"] = _offline(files)
     for name, content in files.items():
@@ -40,7 +40,7 @@ def build(out: Path) -> int:
 
 
 def _files() -> dict[str, bytes]:
-    """Everything by its path, but what keeps it for later."""
+    """Return all files by their paths, except the service worker."""
     known = catalogue()
     modules = _modules(_PAGE)
     files = {name: (_PACKAGE / name).read_bytes() for name in (*_STYLES, *_OTHERS)}
@@ -57,13 +57,13 @@ def _files() -> dict[str, bytes]:
 
 
 def _half(name: str) -> bytes:
-    """The weights of a packaged network in half precision."""
+    """Return the weights of a packaged network in half precision."""
     state = pretrained.load(name).state_dict()
     return safetensors.save({key: tensor.to(torch.float16) for key, tensor in state.items()})
 
 
 def _modules(name: str) -> list[str]:
-    """A module and all that it imports, as paths below the package."""
+    """Return a module and all its imports, as paths below the package."""
     found: list[str] = []
     waiting = [name]
     while waiting:
@@ -78,7 +78,7 @@ def _modules(name: str) -> list[str]:
 
 
 def _index(modules: list[str]) -> str:
-    """The page, with the studio's play view in it, and all that it needs fetched at once."""
+    """Return the page, with the studio's play view and preload links for all its files."""
     page = (_PACKAGE / "site/static/index.html").read_text(encoding="utf-8")
     studio = (_PACKAGE / "studio/static/index.html").read_text(encoding="utf-8")
     play = _PLAY.search(studio)
@@ -91,7 +91,7 @@ def _index(modules: list[str]) -> str:
 
 
 def _offline(files: dict[str, bytes]) -> bytes:
-    """The service worker, with what it keeps: a new version where any file is another."""
+    """Return the service worker with its list of files; any changed file changes its version."""
     digest = hashlib.sha256()
     for name, content in sorted(files.items()):
         digest.update(name.encode() + b"\0" + hashlib.sha256(content).digest())

@@ -1,18 +1,20 @@
-"""What the page knows about tasks, models and networks: the package's registries as plain data.
+"""The catalogue: tasks, models and networks of the package's registries as plain data.
 
-tasks       by name, what a page shows of its experiment, and
-    axes, smallest      along what it is made larger, and the smallest size that makes sense
-    defaults            its settings
-    fields              what a drawn problem is made of
-    channels            names of its channels for every choice of its options, with one bit
-    readable_bits       the least cost that can be read off the paper's learning curves
+tasks       by name: the texts of the experiment, and
+    axes                names of the sizes of a problem, such as length
+    smallest            smallest useful size along each axis
+    defaults            the task's settings
+    fields              names of the parts of a drawn problem
+    channels            names of the channels for every choice of options, with one bit
+    readable_bits       smallest cost that can be read off the paper's learning curves
 models      title and colours by name
-networks    the packaged ones, and untrained ones; of each
-    task_settings, config       what it was trained on, and its sizes
-    file                        its weights, or null
-training    by task and model, how it is trained: settings by section
-streams     where the random numbers of runs begin, by the run's seed; see ntm.runs.stream
-limits      the largest problems and memories that are shown
+networks    packaged and untrained networks; for each
+    task_settings       settings of the task it was trained on
+    config              sizes of the network
+    file                file of its weights, or null
+training    settings for training, by task, model and section
+streams     first block seeds of the random streams, by the run's seed; see ntm.runs.stream
+limits      largest problems and memories that are shown
 """
 
 from dataclasses import asdict, fields
@@ -33,7 +35,7 @@ _SEEDS = range(1, 33)
 
 
 def catalogue() -> dict[str, Any]:
-    """All of it."""
+    """Return the whole catalogue."""
     known, tasks = guide.to_json(), list(guide.problem_kinds())
     return {
         "tasks": {
@@ -59,7 +61,7 @@ def catalogue() -> dict[str, Any]:
 
 
 def task_facts(task: Task) -> dict[str, Any]:
-    """What can be read off a task itself."""
+    """Return the facts that the task itself knows."""
     return {
         "axes": task.axes,
         "smallest": {axis: task.smallest(axis) for axis in task.axes},
@@ -70,7 +72,7 @@ def task_facts(task: Task) -> dict[str, Any]:
 
 
 def _channels(task: type[Task]) -> list[dict[str, Any]]:
-    """The names of the channels for every choice of options, and with one bit."""
+    """Return the names of the channels for every choice of options, with one bit."""
     choices = {f.name: _choices(f) for f in fields(task)}
     options = {name: values for name, values in choices.items() if values}
     one_bit = {"bits": 1} if "bits" in choices else {}
@@ -84,14 +86,14 @@ def _channels(task: type[Task]) -> list[dict[str, Any]]:
 
 
 def _choices(setting: Any) -> tuple[Any, ...]:
-    """The values of a setting that has few, such as a flag."""
+    """Return the values of a setting that has few, such as a flag."""
     if isinstance(setting.default, bool):
         return (False, True)
     return tuple(setting.metadata.get("choices", ()))
 
 
 def _packaged(tasks: list[str]) -> list[dict[str, Any]]:
-    """The packaged networks, those of a task together."""
+    """Return the packaged networks, grouped by task."""
     cards = {name: pretrained.facts(name) for name in pretrained.names()}
     return sorted(
         (
@@ -122,7 +124,7 @@ def _network(network_id: str, title: str, settings: Settings) -> dict[str, Any]:
 
 
 def _training(task: str) -> dict[str, Any]:
-    """How `ntm train` trains an NTM on a task, by model."""
+    """Return the settings of `ntm train` for a task, for each model with a memory."""
     families = (name for name, family in MODELS.items() if family.has_memory)
     settings = {model: settings_for(task, model) for model in families}
     return {

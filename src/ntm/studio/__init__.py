@@ -7,7 +7,7 @@
     show(net, batch, task)
     traced(net, batch, task).save("t.npz")    # record now, look later: show, ntm trace t.npz
 
-The page needs an extra: pip install 'neural-turing-machines[studio]'. The rest does without.
+The page needs an extra: pip install 'neural-turing-machines[studio]'. The rest works without it.
 """
 
 from typing import TYPE_CHECKING

@@ -14,13 +14,13 @@ SECONDS_TO_READ = 30.0
 
 
 class Deadline:
-    """A connection is closed at its end, unless it is lifted before."""
+    """A timer that closes a connection unless it is stopped in time."""
 
     def __init__(self) -> None:
         self._timer: asyncio.TimerHandle | None = None
 
     def set(self, protocol: H11Protocol, seconds: float) -> None:
-        """Start the timer, unless it runs already."""
+        """Start the timer, unless it is running."""
         if self._timer is None:
             self._timer = protocol.loop.call_later(seconds, protocol.transport.abort)
 
@@ -32,10 +32,10 @@ class Deadline:
 
 
 class ImpatientProtocol(H11Protocol):
-    """HTTP as uvicorn speaks it, but a request must be whole soon and an answer must be taken.
+    """uvicorn's HTTP protocol, with time limits for sending a request and reading the answer.
 
-    uvicorn closes connections that are idle after an answer. Clients that never ask, ask a byte at
-    a time, or do not read what they asked for would be kept for ever.
+    uvicorn only closes connections that are idle after an answer. It would wait for ever for
+    clients that send nothing, send a byte at a time, or do not read the answer.
     """
 
     seconds_to_ask = SECONDS_TO_ASK
@@ -56,19 +56,19 @@ class ImpatientProtocol(H11Protocol):
             self._asking.lift()
 
     def on_response_complete(self) -> None:
-        """After an answer uvicorn's own timer for idle connections takes over."""
+        """Stop the timer: after an answer uvicorn's timer for idle connections takes over."""
         self._asking.lift()
         super().on_response_complete()
-        if self.conn.their_state is h11.SEND_BODY:  # of a request that came with the last one
+        if self.conn.their_state is h11.SEND_BODY:  # the next request has already started
             self._asking.set(self, self.seconds_to_ask)
 
     def pause_writing(self) -> None:
-        """The client reads more slowly than the studio writes."""
+        """Start a timer when the client reads more slowly than the studio writes."""
         super().pause_writing()
         self._reading.set(self, self.seconds_to_read)
 
     def resume_writing(self) -> None:
-        """The client has caught up."""
+        """Stop the timer when the client has caught up."""
         super().resume_writing()
         self._reading.lift()
 
@@ -79,7 +79,7 @@ class ImpatientProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is not HTTP like everything else: with a sentence and all headers."""
+        """Refuse bytes that are not HTTP, with a sentence and all headers as usual."""
         headers = {"content-type": "application/json", "connection": "close", **ANSWER_HEADERS}
         status = HTTPStatus.BAD_REQUEST
         answer = h11.Response(status_code=status, headers=[*headers.items()], reason=status.phrase)

@@ -1,4 +1,4 @@
-"""Learning curves on disk, read as they grow; and the paper's."""
+"""Learning curves of runs, read as their files grow, and of the paper."""
 
 import json
 import math
@@ -17,17 +17,18 @@ from ntm.runs.metrics import merged
 Point = tuple[int, float]
 
 _LONGEST_READ = 250_000
-_MOST_KEPT = 4000  # in 64 kB: there may be thousands of curves
+_MOST_KEPT = 4000  # 64 kB per curve: there may be thousands of curves
 _MOST_POINTS = 2000
-_MOST_SEQUENCES = 2**53  # what a page can count
+_MOST_SEQUENCES = 2**53  # largest exact integer in JavaScript
 
 
 class Curve:
-    """The points of one metrics.jsonl. What was read once is not read again.
+    """Points of one metrics.jsonl. Each update reads only the new lines.
 
-    generation: grows whenever the file is replaced, as by a run that resumes; then the points
-    start again. speed: sequences per second, as last reported. starts: how many initialisations
-    were tried so far, 0 for a run without trials.
+    generation: grows whenever the file is replaced, as by a run that resumes; the points then
+    start again.
+    speed: sequences per second, as last reported.
+    starts: number of initialisations tried so far (0: a run without trials).
     """
 
     def __init__(self) -> None:
@@ -41,7 +42,7 @@ class Curve:
 
     @property
     def points(self) -> list[Point]:
-        """Sequences, and the mean cost since the point before."""
+        """Sequences, and the mean cost since the previous point."""
         return list(zip(self._sequences, self._bits, strict=True))
 
     @points.setter
@@ -51,12 +52,12 @@ class Curve:
 
     @property
     def last(self) -> tuple[int, float | None]:
-        """Where the curve ends."""
+        """Last point of the curve."""
         sequences, bits = self._sequences[-1:], self._bits[-1:]
         return (sequences[0], bits[0]) if bits else (0, None)
 
     def update(self, path: Path) -> None:
-        """Read what was added since; a last line that is not whole yet is left for later."""
+        """Read the new lines; an incomplete last line is left for the next call."""
         with self._lock, path.open("rb") as file:
             found = os.fstat(file.fileno())
             identity = (found.st_dev, found.st_ino)
@@ -67,22 +68,22 @@ class Curve:
             read = file.read(_LONGEST_READ)
             whole, newline, _ = read.rpartition(b"\n")
             if not newline and len(read) == _LONGEST_READ:
-                whole = read  # no line is as long as that
+                whole = read  # no line of metrics is that long
             self._offset += len(whole) + len(newline)
             for line in whole.splitlines():
                 self._add(line)
 
     def after(self, sequences: int, most: int = _MOST_POINTS) -> list[Point]:
-        """The points beyond a number of sequences; of very many, means of neighbours."""
+        """Return the points after a number of sequences; many points are thinned to `most`."""
         return thinned([point for point in self.points if point[0] > sequences], sequences, most)
 
     def news(self, sequences: int, most: int = _MOST_POINTS) -> dict[str, Any]:
-        """The same as an answer to the page, while no other thread reads the file."""
+        """Return these points as an answer to the page, while no other thread reads the file."""
         with self._lock:
             return {"points": self.after(sequences, most), "generation": self.generation}
 
     def _add(self, line: bytes) -> None:
-        """Add the point of a line of metrics; a line that has none, or goes back, adds nothing."""
+        """Add the point of a line of metrics, unless it has none or the sequences go back."""
         point, speed, start = _reported(line)
         if point is not None and point[0] > self.last[0]:
             self._sequences.append(point[0])
@@ -93,9 +94,10 @@ class Curve:
 
 
 def thinned(points: list[Point], start: int, most: int = _MOST_POINTS) -> list[Point]:
-    """At most so many points: neighbours become one, with their mean cost per sequence.
+    """Return at most `most` points: neighbours are merged, with their mean cost per sequence.
 
-    start: the sequences before the first point. Each cost is the mean since the point before.
+    points: sequences, and the mean cost since the previous point.
+    start: number of sequences before the first point.
     """
     group = -(-len(points) // most)
     if group <= 1:
@@ -105,11 +107,11 @@ def thinned(points: list[Point], start: int, most: int = _MOST_POINTS) -> list[P
 
 
 def paper_curves(task: str) -> dict[str, list[Point]]:
-    """The curves of the paper's figure for a task, by model, over sequences.
+    """Return the curves of the paper's figure for a task, by model, over sequences.
 
-    They were read off a printed graphic: one reading is off by a little and now and then by more.
-    So each is the median of itself and its neighbours, and what falls below what can be read at all
-    stays there.
+    The curves were read off a printed graphic, so every value is slightly wrong and some are more
+    so. Each value is replaced by the median of itself and its neighbours, and is at least the
+    smallest value that can be read off the graphic.
     """
     floor = readable_bits(task)
     return {
@@ -119,7 +121,7 @@ def paper_curves(task: str) -> dict[str, list[Point]]:
 
 
 def readable_bits(task: str) -> float:
-    """The least cost that can be told from the lower edge of the paper's figure for a task."""
+    """Return the smallest cost that can be read off the paper's figure for a task."""
     low, high = experiment_of(task).frame or (0, 0)
     return _READABLE * (high - low)
 
@@ -129,13 +131,13 @@ def _points(curve: CostCurve) -> list[Point]:
     return [(round(1000 * x), cost) for x, cost in zip(thousands, bits, strict=True)]
 
 
-# Of the height of a frame: about half as thick as its lines are.
+# Fraction of the figure's height: about half the thickness of its lines.
 _READABLE = 0.005
 _NEIGHBOURS = 2
 
 
 def smoothed(points: list[Point], floor: float) -> list[Point]:
-    """Every point at the median of itself and two on either side; none below the floor."""
+    """Replace every cost by the median with two neighbours on either side, at least the floor."""
     bits = [bits for _, bits in points]
     return [
         (x, max(floor, median(bits[max(0, i - reach) : i + reach + 1])))
@@ -145,7 +147,7 @@ def smoothed(points: list[Point], floor: float) -> list[Point]:
 
 
 def _reported(line: bytes) -> tuple[Point | None, float | None, int]:
-    """The point of a line of metrics, the speed at that time, and the start that is trained."""
+    """Return the point of a line of metrics, the speed, and the number of the start."""
     try:
         values = json.loads(line)
         sequences, bits = int(values["sequences"]), float(values["bits"])

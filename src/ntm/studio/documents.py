@@ -1,9 +1,9 @@
-"""A trace as one JSON document: what the page, a shared file and a notebook all draw.
+"""A trace as one JSON document, which the page, a shared file and a notebook draw.
 
     document = trace_document(trace)
 
     format          2
-    title           what to write above it
+    title           heading of the trace
     task            the task's name, or null
     hint            what to look for, or null
     model           the kind of network, or null
@@ -18,7 +18,7 @@
     outputs         A (T, output_size), probabilities
     optimal         A (T, output_size), the best possible predictions, or null
     shifts          the allowed shifts, in the order of every head's "shifts"
-    memory          A (T, N, M) after each step; null where none was recorded
+    memory          A (T, N, M) after each step; null if the memory was not recorded
     reads           A (T, M) for each read head
     heads           read heads, then write heads; none for a network without memory:
         kind, index     "read" or "write", and its number among its kind, from 0
@@ -46,7 +46,7 @@ Document = dict[str, Any]
 
 
 def trace_document(trace: Trace) -> Document:
-    """Everything that happened to one sequence: a trace of more shows its first."""
+    """Return the document of a trace; of several sequences it shows the first."""
     title, many = str(trace.about.get("title") or "trace"), len(trace.lengths)
     one = trace.sequence(0)
     if not one.lengths.any():
@@ -75,9 +75,9 @@ def trace_document(trace: Trace) -> Document:
 
 
 def answered(trace: Trace) -> tuple[float | None, int | None]:
-    """The cost in bits and the wrong bits of a sequence; None without targets.
+    """Return the cost in bits and the wrong bits of a sequence; None without targets.
 
-    JSON has no word for a cost that is not finite: it is None too.
+    A cost that is not finite is also None, because JSON cannot express it.
     """
     if trace.targets is None or trace.mask is None:
         return None, None
@@ -88,7 +88,7 @@ def answered(trace: Trace) -> tuple[float | None, int | None]:
 
 
 def channel_names(trace: Trace) -> tuple[list[str], list[str]]:
-    """A name for every input and every output: those that the trace has, or numbers."""
+    """Return a name for every input and output channel: the trace's names, or numbers."""
     sizes = {"input": trace.inputs.shape[2], "output": trace.outputs.shape[2]}
     inputs, outputs = (_names(trace.about, kind, size) for kind, size in sizes.items())
     return inputs, outputs
@@ -102,13 +102,13 @@ def _names(about: Any, kind: str, size: int) -> list[str]:
 
 
 def encoded(values: ArrayLike) -> dict[str, Any]:
-    """An array as the document holds it."""
+    """Encode an array for the document."""
     array = np.ascontiguousarray(values, dtype="<f4")
     return {"shape": list(array.shape), "data": base64.b64encode(array.tobytes()).decode("ascii")}
 
 
 def decoded(array: dict[str, Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """What `encoded` was given, as float32."""
+    """Return the array that `encoded` was given, as float32."""
     values = np.frombuffer(base64.b64decode(array["data"]), dtype="<f4")
     return values.reshape(array["shape"])
 

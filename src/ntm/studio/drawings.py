@@ -1,4 +1,4 @@
-"""Drawn problems as batches, random ones as drawings, and what a page needs to know to draw one."""
+"""Drawn problems as batches, random problems as drawings, and facts for the drawing pane."""
 
 from bisect import bisect_left
 from collections.abc import Mapping
@@ -14,12 +14,12 @@ from ntm.tasks import Batch, Task
 
 
 def encode(problem: Problem, task: Task) -> Batch:
-    """A drawn problem as a batch of one, with the task's own settings."""
+    """Encode a drawn problem as a batch of one, with the task's settings."""
     kind = problem_kinds()[task.name]
     if not isinstance(problem, kind):
         wanted = ", ".join(kind.model_fields)
         raise RefusedError(
-            422, f"problem is not one of the {task.name} task, which is drawn with {wanted}."
+            422, f"problem does not fit the {task.name} task, which is drawn with {wanted}."
         )
     batch = _example(task, problem.sizes, seed=0)
     problem.paint(task, batch)
@@ -27,7 +27,7 @@ def encode(problem: Problem, task: Task) -> Batch:
 
 
 def example(task: Task, sizes: Mapping[str, int], seed: int) -> Problem:
-    """A random problem; sizes that are not given are as the page first shows them."""
+    """Return a random problem; sizes that are not given are the task's usual sizes."""
     for axis in sizes:
         if axis not in task.axes:
             raise RefusedError(
@@ -39,14 +39,15 @@ def example(task: Task, sizes: Mapping[str, int], seed: int) -> Problem:
 
 @lru_cache(MOST_RUNS)
 def form(task: Task) -> dict[str, Any]:
-    """What a page needs to know to let somebody draw a problem.
+    """Return the facts that the drawing pane needs about a task.
 
-    fields: what a drawing is made of.
-    bits, item_length: of one vector, and vectors of one item; 1 where the task has no such thing.
-    context: how many bits decide the chances of the next, where they do; 0 elsewhere.
-    sizes: for each axis of the task (length, repeats, items), `min` and `max` of what is accepted,
+    fields: names of the parts of a drawing.
+    bits: bits per vector (1 for a task without vectors).
+    item_length: vectors per item (1 for a task without items).
+    context: number of bits that decide the chances of the next bit (0 for other tasks).
+    sizes: for each axis of the task (length, repeats, items), `min` and `max` that are accepted,
     `trained`, the range in training, and `default`, its middle. Two sizes at their maxima may
-    still be too many steps together.
+    together take too many steps.
     """
     return {
         "fields": list(problem_kinds()[task.name].model_fields),
@@ -75,7 +76,7 @@ def _size(task: Task, axis: str) -> dict[str, Any]:
 
 
 def _example(task: Task, sizes: Mapping[str, int], seed: int) -> Batch:
-    """A random problem of the given sizes, encoded as the task's settings say."""
+    """Return a random problem of the given sizes, encoded with the task's settings."""
     try:
         fixed = task.at(**sizes)
     except (TypeError, ValueError) as error:
@@ -86,7 +87,7 @@ def _example(task: Task, sizes: Mapping[str, int], seed: int) -> Batch:
 
 
 def _too_large(task: Task) -> str | None:
-    """Why the longest problem that a task samples is not shown; None if it is."""
+    """Return why the longest problem that a task samples cannot be shown; None if it can."""
     steps = problem_kinds()[task.name].steps(task)
     if steps > MAX_STEPS:
         return f"This problem takes {steps:,} steps; the studio shows up to {MAX_STEPS:,}."

@@ -1,4 +1,4 @@
-"""A folder of runs as strangers may ask for it: by name, and never for anything outside it."""
+"""A folder of runs, read on behalf of strangers: by name, and never outside the folder."""
 
 import json
 import os
@@ -20,10 +20,10 @@ from ntm.studio.errors import RefusedError
 from ntm.tasks import TASKS
 
 NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
-# Of a larger folder only a part is shown.
+# Limits; of a larger folder only a part is shown.
 MOST_RUNS = 2000
 _MOST_ENTRIES = 20_000
-# Seconds to read configs that were not read before.
+# Seconds per call to read new configs.
 _TIME_TO_READ = 0.7
 _LARGEST_CONFIG = 20_000
 _LARGEST_NUMBER = 20_000
@@ -32,12 +32,12 @@ Value = TypeVar("Value")
 
 
 class RunsFolder:
-    """The runs directly in a folder, which need not exist yet.
+    """Runs directly in a folder, which need not exist yet.
 
-    A name in a request has neither a slash nor a dot in front: it can mean nothing elsewhere.
+    A name in a request contains no slash and starts with no dot, so it cannot leave the folder.
 
-    is_whole: whether `names` had all runs, when it was last asked.
-    is_read: whether `runs` had all of those, when it was last asked.
+    is_whole: whether the last call of `names` returned all runs.
+    is_read: whether the last call of `runs` returned all of `names`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -46,18 +46,18 @@ class RunsFolder:
         self._runs: Cache[Run | RunError] = Cache()
 
     def names(self) -> list[str]:
-        """The runs there are, whether they can be used or not."""
+        """Return the names of the runs, usable or not."""
         names, self.is_whole = self._entries(_is_run)
         return names
 
     def files(self, suffix: str) -> tuple[list[str], bool]:
-        """The names of plain files that end in this, without links; and whether these are all."""
+        """Return the names of plain files with a suffix, and whether these are all; no links."""
         return self._entries(
             lambda entry: entry.name.endswith(suffix) and entry.is_file(follow_symlinks=False)
         )
 
     def _entries(self, wanted: Callable[[os.DirEntry[str]], bool]) -> tuple[list[str], bool]:
-        """The names of what is wanted, in order, and whether these are all."""
+        """Return the sorted names of the wanted entries, and whether these are all."""
         try:
             with os.scandir(self.path) as entries:
                 named = (entry for entry in islice(entries, _MOST_ENTRIES) if is_name(entry.name))
@@ -67,18 +67,18 @@ class RunsFolder:
             return [], True
 
     def has_run(self, name: str) -> bool:
-        """Whether there is a run of that name, listed or not."""
+        """Whether there is a run with this name, listed or not."""
         return is_name(name) and _is_run(self.path / name)
 
     def has_file(self, name: str) -> bool:
-        """Whether there is a file of that name, listed or not, and no link."""
+        """Whether there is a plain file with this name, listed or not; a link does not count."""
         try:
             return is_name(name) and stat.S_ISREG(os.lstat(self.path / name).st_mode)
         except OSError:
             return False
 
     def run(self, name: str) -> Run:
-        """The run of that name."""
+        """Return the run with this name, or refuse."""
         if not self.has_run(name):
             raise RefusedError(404, "There is no run of that name in the folder.")
         run = self._opened(name)
@@ -87,9 +87,9 @@ class RunsFolder:
         return run
 
     def runs(self) -> Iterator[tuple[str, Run | RunError]]:
-        """Every run by its name, or why it cannot be used.
+        """Yield every run with its name, or the error that makes it unusable.
 
-        What takes too long to read for the first time is left to the next call.
+        New runs are read for a limited time; the next call reads the rest.
         """
         deadline, late = monotonic() + _TIME_TO_READ, 0
         for name in self.names():
@@ -100,7 +100,7 @@ class RunsFolder:
         self.is_read = late == 0
 
     def file(self, name: str, file: str) -> Path | None:
-        """A file of a run, if it is plain and readable and no link leads out of the folder."""
+        """Return a file of a run; None if it is unreadable, no plain file or outside the folder."""
         path = self.path / name / file
         if _is_plain(path):
             return path
@@ -109,48 +109,48 @@ class RunsFolder:
             inside = real.is_relative_to(self.path.resolve(strict=True))
             plain = stat.S_ISREG(real.stat().st_mode) and os.access(real, os.R_OK)
             return path if inside and plain else None
-        except (OSError, RuntimeError):  # not there, or links in a circle
+        except (OSError, RuntimeError):  # no such file, or links in a circle
             return None
 
     def is_link(self, name: str) -> bool:
-        """Whether a run is kept elsewhere, and only a link to it is here."""
+        """Whether a run is a link to another folder."""
         return (self.path / name).is_symlink()
 
     def is_taken(self, name: str) -> bool:
-        """Whether anything in the folder has that name."""
+        """Whether anything in the folder has this name."""
         return os.path.lexists(self.path / name)
 
     def _config_of(self, name: str) -> Path:
         return self.path / name / "config.json"
 
     def _opened(self, name: str) -> Run | RunError:
-        """A run, or why it cannot be used."""
+        """Return a run, or the error that makes it unusable."""
         try:
             if self.file(name, "config.json") is None:
                 return RunError(f"The config.json of {name} is not a plain file in the folder.")
             config = self._config_of(name)
             return self._runs.get(config, lambda: _tried(config))
-        except OSError as error:  # it has gone in the meantime
+        except OSError as error:  # the file has disappeared in the meantime
             return RunError(f"The config.json of {name} cannot be used: {error}")
 
 
 def _tried(config: Path) -> Run | RunError:
-    """A run, or why it cannot be used: an error that was never raised, and holds no frames."""
+    """Return a run, or an error that was never raised and so keeps no frames alive."""
     name = config.parent.name
     try:
         if config.stat().st_size > _LARGEST_CONFIG:
-            raise RunError(f"The config.json of {name} is too long to be one.")
+            raise RunError(f"The config.json of {name} is too long for a config.")
         return _checked(config)
     except RunError as error:
         return RunError(str(error))
-    except Exception as error:  # whatever a foreign file provokes, the others are still there
+    except Exception as error:  # a broken foreign file must not hide the other runs
         return RunError(f"The config.json of {name} cannot be used: {error}")
 
 
 def _checked(config: Path) -> Run:
-    """The run of a config, unless it names code to run, or its task has an absurd size.
+    """Return the run of a config, unless it names code to run, or its task has an absurd size.
 
-    Before it is opened: a million bits have a million channels with names.
+    The size is checked before the run is opened: a million bits would make a million channels.
     """
     sections = json.loads(config.read_bytes())
     _require_known_code(sections, config.parent.name)
@@ -164,25 +164,26 @@ def _checked(config: Path) -> Run:
 
 
 def _require_known_code(sections: dict[str, Any], run: str) -> None:
-    """Refuse a task or a model that this process, or one that resumes the run, would import."""
+    """Refuse a task or model whose code this process, or one that resumes the run, would import."""
     for what, known in (("task", TASKS), ("model", MODELS)):
         section = sections.get(what, {})
         name, source = str(section.get("name")), section.get(SOURCE)
         own = source_of(known[name]) if name in known else None
-        # A class of a script cannot be imported: it is known here, or the run is of no use.
+        # A class of a script cannot be imported: only a class that is already known can be used.
         same = source == own or (own and isinstance(source, str) and not is_importable(source))
         if not same or name.endswith(".py"):
             raise RunError(
                 f"The {what} of {run} comes from {source or name}, and the studio runs no code "
-                f"that a folder names. If it is yours, start the studio with --code FILE, or "
-                f"install a package that brings it (entry points ntm.tasks, ntm.families)."
+                f"that a folder names. If the code is yours, start the studio with --code FILE, or "
+                f"install a package that contains it (entry points ntm.tasks, ntm.families)."
             )
 
 
 def _is_plain(path: Path) -> bool:
-    """Whether a file of a folder can be read, and no link is on the way to it.
+    """Whether a file of a folder can be read without following a link.
 
-    Most are so, and to follow links takes ten times as long: there may be thousands of runs.
+    This is a shortcut for most files: following links takes ten times as long, and there may be
+    thousands of runs.
     """
     try:
         kinds = (os.lstat(path.parent).st_mode, os.lstat(path).st_mode)
@@ -192,22 +193,23 @@ def _is_plain(path: Path) -> bool:
 
 
 def is_name(text: str) -> bool:
-    """Whether a run may be called that."""
+    """Whether a run may have this name."""
     return re.fullmatch(NAME_PATTERN.strip("^$"), text) is not None
 
 
 def _is_run(entry: os.DirEntry[str] | Path) -> bool:
     try:
         return entry.is_dir() and Path(entry, "config.json").exists()
-    except OSError:  # links in a circle, or what may not be looked into
+    except OSError:  # links in a circle, or no permission
         return False
 
 
 class Cache(Generic[Value]):
-    """Values that were made from files, made again when a file is another one than before.
+    """Values made from files; a value is replaced when its file changes.
 
-    size: how many are kept, those used last. More than are listed: one beyond the list would
-    otherwise push out the first of them, whose return the second, and so on.
+    size: number of values to keep, the last used ones. It exceeds the length of the list of runs:
+    otherwise one extra value would push out the first of the list, which would push out the second
+    when it is read again, and so on.
     """
 
     def __init__(self, size: int = 2 * MOST_RUNS) -> None:
@@ -216,11 +218,11 @@ class Cache(Generic[Value]):
         self._lock = threading.Lock()
 
     def knows(self, file: Path) -> bool:
-        """Whether something was made of a file, perhaps of an earlier state of it."""
+        """Whether there is a value for a file, perhaps from an earlier state of the file."""
         return file in self._kept
 
     def get(self, file: Path, make: Callable[[], Value]) -> Value:
-        """What `make` made of a file, at most once for each state of the file."""
+        """Return the value of `make`, which is called at most once per state of the file."""
         found = file.stat()
         identity = (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
         with self._lock:

@@ -1,4 +1,4 @@
-"""What the page says about tasks and models: what their experiments and families say."""
+"""Texts about tasks and models for the page, from their experiments and families."""
 
 from typing import Any
 
@@ -9,13 +9,13 @@ from ntm.tasks import TASKS
 
 
 def problem_kinds() -> dict[str, type[Problem]]:
-    """What is drawn, by task; tasks whose problems cannot be drawn are left out."""
+    """Return the kind of problem by task; tasks whose problems cannot be drawn are left out."""
     drawings = {task: experiment_of(task).drawing for task in TASKS}
     return {task: PROBLEMS[drawing] for task, drawing in drawings.items() if drawing in PROBLEMS}
 
 
 def to_json() -> dict[str, Any]:
-    """All of it, as the page asks for it."""
+    """Return all texts as the page receives them."""
     models = {
         name: {"title": family.title, "colours": family.page_colours}
         for name, family in MODELS.items()

@@ -1,4 +1,4 @@
-"""The networks there are to play with: the pretrained ones, and those of a folder of runs."""
+"""Networks to play with: pretrained, untrained, saved, and from the folder of runs."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -23,20 +23,20 @@ from ntm.studio.tracing import traced
 from ntm.tasks import Task
 
 MAX_LOCATIONS = 1024
-# Numbers in a document: 32 MB of them.
+# Numbers in a document: 32 MB.
 MAX_VALUES = 8_000_000
 MAX_HEADS = 256
-_MAX_LAYERS = 32  # each keeps its own state of every step
-# About as many as a config in a folder may ask this process to build,
+_MAX_LAYERS = 32  # each layer stores its state of every step
+# Parameters of the largest network that a config in the folder can make this process build.
 _MAX_PARAMETERS = 10_000_000
-# and the multiplications of a whole problem: about half a second of work.
+# Multiplications for a whole problem: about half a second of work.
 _MAX_PRODUCTS = 3_000_000_000
 _MODELS_KEPT = 3
 
 
 @dataclass(frozen=True)
 class Network:
-    """One network of the listing, and how to get it."""
+    """One network of the listing, with a function that loads it."""
 
     id: str
     title: str
@@ -47,11 +47,11 @@ class Network:
 
     @property
     def task(self) -> Task:
-        """The task it was trained on, with the settings of its training."""
+        """Task that the network was trained on, with its settings."""
         return self.settings.task
 
     def to_json(self) -> dict[str, Any]:
-        """How the listing shows it."""
+        """Return the network's entry in the listing."""
         locations = getattr(self.settings.model, "memory_locations", None)
         most = None if locations is None else max(MAX_LOCATIONS, locations)
         return {
@@ -72,9 +72,9 @@ class Network:
 
 
 class Networks:
-    """The networks by their ids, "pretrained:NAME", "run:NAME", "saved:NAME", "untrained:TASK".
+    """Networks by their ids, "pretrained:NAME", "run:NAME", "saved:NAME", "untrained:TASK".
 
-    saved: networks that whoever starts the studio names, from anywhere.
+    saved: networks that were named when the studio was started, from any folder.
     """
 
     def __init__(self, folder: RunsFolder, saved: Sequence[Run] = ()) -> None:
@@ -84,7 +84,7 @@ class Networks:
         self._models: Cache[Model] = Cache(_MODELS_KEPT)
 
     def listing(self) -> list[dict[str, Any]]:
-        """All that can be played with; a run without usable weights is left out."""
+        """Return all networks; runs without usable weights are left out."""
         published = [self._pretrained(name) for name in pretrained.names()]
         drawable = list(problem_kinds())
         found: list[Network | None] = [
@@ -97,7 +97,7 @@ class Networks:
         return [network.to_json() for network in found if network is not None]
 
     def find(self, network_id: str) -> Network:
-        """The network of that id."""
+        """Return the network with this id, or refuse."""
         kind, _, name = network_id.partition(":")
         network = None
         if kind == "pretrained" and name in pretrained.names():
@@ -113,14 +113,17 @@ class Networks:
         return network
 
     def trace(self, network_id: str, problem: Problem, locations: int | None) -> Document:
-        """Run a network on a drawn problem, with a larger memory if that is asked for."""
+        """Run a network on a drawn problem.
+
+        locations: number of memory locations (None: as trained).
+        """
         network = self.find(network_id)
         batch = encode(problem, network.task)
         _require_room(network.settings, len(batch.inputs), locations)
         try:
             model = enlarged(network.load(), locations)
         except RunError as error:
-            sentence = f"The weights of {network.title} are torn, or not of its config.json."
+            sentence = f"The weights of {network.title} are damaged or do not fit its config.json."
             raise RefusedError(422, sentence) from error
         except ValueError as error:
             raise RefusedError(422, str(error)) from error
@@ -139,7 +142,7 @@ class Networks:
         )
 
     def _of_run(self, name: str, run: Run) -> Network | None:
-        """The network of a run; None if it has no weights yet, or none that the studio can use."""
+        """Return the network of a run; None if it has no weights that the studio can use."""
         files = (self._folder.file(name, f"{kind}.safetensors") for kind in ("best", "model"))
         file = next((file for file in files if file is not None), None)
         if file is None or not _is_drawable(run.settings):
@@ -158,12 +161,12 @@ class Networks:
 
 
 def _of_saved(run: Run) -> Network:
-    """A saved network, whose task must be one that can be drawn."""
+    """Return a saved network; problems of its task must be drawable."""
     name, settings = run.path.resolve().name, run.settings
     if not _is_drawable(settings) or settings.family.footprint(settings.model) is None:
         raise FolderError(
-            f"The studio cannot draw problems of {settings.task.name} for {name}; ntm trace shows "
-            f"what it does."
+            f"The studio cannot draw problems of {settings.task.name} for {name}; use ntm trace to "
+            f"see the network at work."
         )
     model = run.load_model()[0]
     return Network(f"saved:{name}", name, settings, None, None, lambda: model)
@@ -171,7 +174,7 @@ def _of_saved(run: Run) -> Network:
 
 @lru_cache
 def _untrained(task: str) -> Network:
-    """The paper's network for a task before it has learned anything."""
+    """Return the paper's network for a task, before training."""
     return Network(
         id=f"untrained:{task}",
         title=f"{task}, untrained",
@@ -188,10 +191,10 @@ def _build_untrained(task: str) -> Model:
 
 
 def _facts(file: Path, settings: Settings) -> dict[str, Any]:
-    """How long the weights were trained and what they cost; nothing if the file is no good.
+    """Return the trained sequences and the validation cost of a file of weights.
 
-    A config from somewhere may say anything. If its family does not tell how large the network is,
-    the run is watched, but not played with.
+    Empty if the file is unusable or the network too large. A foreign config can name any size, so
+    a network whose family cannot tell its size is only watched, not run.
     """
     size = settings.family.footprint(settings.model)
     if size is None or max(size.parameters, file.stat().st_size // 8) > _MAX_PARAMETERS:
@@ -200,12 +203,12 @@ def _facts(file: Path, settings: Settings) -> dict[str, Any]:
         known = read_facts(file)
         bits = known.get("validation_bits", math.nan)
         return {"sequences": known["sequences"], "bits": bits if math.isfinite(bits) else None}
-    except Exception:  # whatever a foreign file provokes, the others are still there
+    except Exception:  # a broken foreign file must not hide the other networks
         return {}
 
 
 def _loaded(run: Run, file: Path) -> Model:
-    """The weights of a file of a run, on the CPU whatever they were trained on."""
+    """Return the network of a run with the weights of a file, on the CPU."""
     here = Run(run.path)
     here.settings = here.settings.with_text({"training.device": "cpu", "training.engine": "auto"})
     return here.load_model("best" if file.stem == "best" else "latest")[0]
@@ -219,7 +222,7 @@ def _is_drawable(settings: Settings) -> bool:
 
 
 def _location_steps(settings: Settings) -> int:
-    """So many locations times steps are shown, however many steps that are."""
+    """Return the largest product of locations and steps that is shown, for any number of steps."""
     footprints = [settings.family.footprint(settings.model, locations) for locations in (1, 2)]
     one, two = (0 if size is None else size.values for size in footprints)
     per_location = max(two - one, 1)
@@ -227,22 +230,22 @@ def _location_steps(settings: Settings) -> int:
 
 
 def _require_room(settings: Settings, steps: int, locations: int | None) -> None:
-    """Refuse what would take too long, or be too large to show."""
+    """Refuse a problem that would take too long, or be too large to show."""
     trained = getattr(settings.model, "memory_locations", None)
     if locations and trained and locations > (most := max(MAX_LOCATIONS, trained)):
-        raise RefusedError(422, f"memory_locations is {locations}; give up to {most}.")
+        raise RefusedError(422, f"memory_locations is {locations}; give at most {most}.")
     size = settings.family.footprint(settings.model, locations)
-    assert size is not None  # or it would not be listed
+    assert size is not None  # networks of unknown size are not listed
     require_few(size.layers, _MAX_LAYERS, "layers")
     if steps * (size.parameters + size.products) > _MAX_PRODUCTS:
         raise RefusedError(
-            422, f"{steps:,} steps of a network of this size take too long; take a shorter problem."
+            422, f"{steps:,} steps of a network of this size take too long; give a shorter problem."
         )
     require_few(size.heads, MAX_HEADS, "heads")
     if (values := steps * size.values) > MAX_VALUES:
         raise RefusedError(
             422,
             f"{steps:,} steps of a memory of {locations or trained:,} locations are {values:,} "
-            f"numbers; the studio shows up to {MAX_VALUES:,}. Take a shorter problem or a smaller "
+            f"numbers; the studio shows up to {MAX_VALUES:,}. Give a shorter problem or a smaller "
             f"memory.",
         )

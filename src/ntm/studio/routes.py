@@ -1,4 +1,4 @@
-"""What can be asked of the studio, and who answers."""
+"""Routes of the studio's server, and the functions that answer them."""
 
 from typing import Any
 
@@ -27,17 +27,17 @@ _REASONS = {
     400: "The body is not JSON.",
     403: "The request lacks the token, names another host, or comes from another site.",
     404: "There is no such thing.",
-    409: "It is there already, or not in a state for this.",
+    409: "It exists already, or its state does not allow this.",
     413: "The body is too long.",
     415: "The body is not declared as JSON.",
     422: "A value is missing, of the wrong kind or out of bounds.",
-    429: "As many runs as may are being trained; try again later.",
+    429: "Too many runs are being trained; try again later.",
     503: "It would take too long now; try again later.",
 }
 
 
 def _refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """How a route declares what it may refuse."""
+    """Declare the statuses with which a route may refuse."""
     return {
         status: {"model": schemas.Refusal, "description": _REASONS[status]} for status in statuses
     }
@@ -51,7 +51,7 @@ _ORDERED = _refusals(403, 404, 409, 413, 415, 422)
 
 
 def page() -> APIRouter:
-    """The page and its files."""
+    """Return the routes for the page and its files."""
     router = APIRouter(include_in_schema=False)
 
     @router.get("/")
@@ -66,7 +66,7 @@ def page() -> APIRouter:
 
 
 def play(networks: Networks, workers: Workers, readers: Workers) -> APIRouter:
-    """The networks, and what they do with a problem."""
+    """Return the routes that list networks and run them on problems."""
     router = APIRouter()
 
     @router.get("/networks", response_model=list[schemas.NetworkListed], responses=_ASKED)
@@ -104,7 +104,7 @@ def play(networks: Networks, workers: Workers, readers: Workers) -> APIRouter:
 
 
 def saved(traces: SavedTraces, workers: Workers, readers: Workers) -> APIRouter:
-    """Traces that were saved in the folder."""
+    """Return the routes for traces that were saved in the folder."""
     router = APIRouter()
 
     @router.get("/traces", response_model=list[str], responses=_ASKED)
@@ -123,7 +123,7 @@ def saved(traces: SavedTraces, workers: Workers, readers: Workers) -> APIRouter:
 
 
 def watch(runs: Runs, readers: Workers) -> APIRouter:
-    """The runs and their curves, the paper's, and what the page says about tasks and models."""
+    """Return the routes for runs, learning curves, and texts about tasks and models."""
     router = APIRouter()
 
     @router.get("/guide", response_model=dict[str, Any], responses=_ASKED)
@@ -152,7 +152,7 @@ def watch(runs: Runs, readers: Workers) -> APIRouter:
 
 
 def train(runs: Runs) -> APIRouter:
-    """Begin a run, and what can be done with one."""
+    """Return the routes that start, stop, resume and delete runs."""
     router = APIRouter()
 
     @router.post("/runs", response_model=schemas.RunName, responses=_POSTED | _refusals(409, 429))
@@ -180,7 +180,7 @@ def train(runs: Runs) -> APIRouter:
 
 
 def _static(name: str) -> Response:
-    """A file of the page: one of those in the folder, however it is asked for."""
+    """Return a file of the page; names outside the static folder are refused."""
     files = {file.name: file for file in static_folder().iterdir() if file.suffix in _KINDS}
     if name not in files:
         raise RefusedError(404, "The page has no file of that name.")
@@ -190,5 +190,5 @@ def _static(name: str) -> Response:
 def _json(document: dict[str, Any]) -> Response:
     try:
         return Response(to_json(document, inf_nan_mode="null"), media_type="application/json")
-    except ValueError as error:  # a file may hold half of a character, or what is nested too deeply
-        raise RefusedError(422, "This holds facts that cannot be sent as JSON.") from error
+    except ValueError as error:  # half of a character in a file, or too deep nesting
+        raise RefusedError(422, "This contains values that cannot be sent as JSON.") from error

@@ -1,4 +1,4 @@
-"""The runs of a folder while they are trained: their states and their curves."""
+"""Runs of a folder: their states, their curves, and how they are started and stopped."""
 
 import os
 import shutil
@@ -17,16 +17,16 @@ from ntm.studio.folder import RunsFolder, is_name
 from ntm.studio.schemas import RunListed, State
 from ntm.studio.trainings import Order, Training, Trainings
 
-# All curves that are asked for together have about so many points.
+# Points in one answer, about: all curves of a request together.
 _POINTS_TOGETHER = 200_000
-# Seconds to read what runs have reported; what is left is read at the next request.
+# Seconds to read reports of runs; the next request reads the rest.
 _TIME_TO_READ = 0.5
-# Seconds to remove a run's files before the answer; the rest is removed after it.
+# Seconds to remove a run's files before the answer; the rest is removed after the answer.
 _TIME_TO_REMOVE = 1.0
 
 
 class Runs:
-    """The runs of a folder, and those that are about to be in it."""
+    """Runs of a folder, and new runs that have no folder yet."""
 
     def __init__(self, folder: RunsFolder, max_trainings: int) -> None:
         self._folder = folder
@@ -36,9 +36,9 @@ class Runs:
         self._next = 0  # the run that is read first
 
     def listing(self) -> dict[str, Any]:
-        """Every run and its state, or why it cannot be read; and whether these are all.
+        """Return every run with its state or the reason why it cannot be read.
 
-        Of a large folder that was not read before, the rest comes with the next listings.
+        A large folder is read over several calls: `whole` and `read` say whether the list has all.
         """
         self._update_all(self._folder.names())
         known = {name: self._described(name, run) for name, run in self._folder.runs()}
@@ -49,7 +49,7 @@ class Runs:
         return {"runs": runs, "whole": self._folder.is_whole, "read": self._folder.is_read}
 
     def curve(self, name: str, after: int) -> dict[str, Any]:
-        """The points of a curve beyond a number of sequences, and where the run stands."""
+        """Return the points of a curve after a number of sequences, and the state of the run."""
         training = self._trainings.find(name)
         if training is not None and not self._folder.has_run(name):
             described, curve = _begun(name, training), Curve()
@@ -60,18 +60,18 @@ class Runs:
         return curve.news(after) | described.model_dump()
 
     def curves(self, after: Mapping[str, int]) -> dict[str, dict[str, Any]]:
-        """The points of several curves, each beyond a number of sequences, as last listed."""
-        curves = self._curves.copy()  # other requests add to it and take from it
+        """Return the points of several curves, each after a number of sequences, as last listed."""
+        curves = self._curves.copy()  # other requests change the dictionary
         known = curves.keys() & after.keys()
         most = max(50, min(2000, _POINTS_TOGETHER // max(1, len(known))))
         return {name: curves[name].news(after[name], most) for name in sorted(known)}
 
     def start(self, order: Order, name: str | None = None) -> str:
-        """Begin a run; returns its name."""
+        """Start a run and return its name."""
         name = name or f"{order.task}-{order.model}-{order.seed}"
-        if not is_name(name):  # a task of somebody's own may be called anything
+        if not is_name(name):  # a user's own task may have any name
             raise RefusedError(
-                422, f"{name} cannot be a run's name; give one of letters, digits, dots and dashes."
+                422, f"{name} cannot be a run's name; use letters, digits, dots and dashes."
             )
         if self._folder.is_taken(name):
             raise RefusedError(
@@ -81,20 +81,18 @@ class Runs:
         return name
 
     def stop(self, name: str) -> None:
-        """Let a run that was started here end with a checkpoint."""
+        """Ask a run that was started here to end with a checkpoint."""
         training = self._trainings.find(name)
         if training is None:
             self._folder.run(name)
         if training is None or not training.running:
-            raise RefusedError(
-                409, "This studio has started no process for this run that is still running."
-            )
+            raise RefusedError(409, "No process that this studio started is training this run.")
         training.stop()
 
     def resume(self, name: str, sequences: int | None) -> None:
         """Resume a run that was stopped, or train a finished one for longer."""
         before = self._trainings.find(name)
-        if before is not None and not self._folder.has_run(name):  # it never came to begin
+        if before is not None and not self._folder.has_run(name):  # training never started
             self._trainings.start(name, before.order, self._folder.path / name)
             return
         run = self._folder.run(name)
@@ -102,22 +100,22 @@ class Runs:
         if self._described(name, run).state == "running":
             raise RefusedError(409, f"{name} is being trained already.")
         if self._folder.is_link(name):
-            raise RefusedError(409, f"{name} is a link to a run; resume it where it is.")
+            raise RefusedError(409, f"{name} is a link to a run; resume the run in its own folder.")
         chosen = run.settings.training
         if chosen.start_from is not None and not checkpoints.exist(run.checkpoints):
-            # Where it starts from may be a folder that names code, which the studio does not run.
-            raise RefusedError(409, f"{name} has not begun; resume it with ntm train.")
+            # start_from may be a folder that names code, and the studio runs no such code.
+            raise RefusedError(409, f"{name} has not started; resume it with ntm train.")
         kept = _kept_sequences(name, chosen, self._curve(name), sequences)
         order = Order(*run.settings.network, chosen.seed, kept, resume=True)
         self._trainings.start(name, order, self._folder.path / name)
 
     def delete(self, name: str) -> bool:
-        """Remove the folder of a run that no process trains; whether it was still there."""
+        """Remove the folder of a run that no process trains; return whether it was there."""
         training = self._trainings.find(name)
         if training is not None and training.running:
             raise RefusedError(409, f"{name} is being trained; stop it first.")
         there = self._folder.has_run(name)
-        # A run that could not begin has no folder; the answer to an earlier request may be lost.
+        # A run that could not start has no folder, and a client that lost the answer asks again.
         if not there and training is None and name not in self._deleted | self._curves.keys():
             raise RefusedError(404, "There is no run of that name in the folder.")
         if there:
@@ -128,20 +126,20 @@ class Runs:
         return there or training is not None
 
     def close(self) -> None:
-        """End what was started here."""
+        """End all training processes that were started here."""
         self._trainings.close()
 
     def _remove(self, name: str) -> None:
-        """Take a run out of the folder; its files may be removed after this."""
+        """Take a run out of the folder; removing its files may continue after the return."""
         if self._folder.is_link(name):
             raise RefusedError(409, f"{name} is a link to a run; remove it by hand.")
         remover = ThreadPoolExecutor(1)
         try:
             remover.submit(_remove, self._folder.path / name).result(_TIME_TO_REMOVE)
         except TimeoutError:
-            pass  # it is gone from the folder, and its files are still being removed
+            pass  # the run has left the folder; removing its files continues
         except FileNotFoundError:
-            pass  # somebody else was faster
+            pass  # another process has removed it
         except BlockingIOError as error:
             sentence = f"{name} is being trained by another process; stop it there."
             raise RefusedError(409, sentence) from error
@@ -151,11 +149,11 @@ class Runs:
             remover.shutdown(wait=False)
 
     def _curve(self, name: str) -> Curve:
-        """What a run has reported, as far as it was read."""
+        """Return the reports of a run that were read so far."""
         return self._curves.setdefault(name, Curve())
 
     def _update_all(self, names: list[str]) -> None:
-        """Read what all runs have added, for a limited time; the next call continues there."""
+        """Read new metrics of all runs for a limited time; the next call continues there."""
         deadline = monotonic() + _TIME_TO_READ
         for turn, name in enumerate(names[self._next :] + names[: self._next]):
             if monotonic() > deadline:
@@ -164,7 +162,7 @@ class Runs:
             self._update(name)
 
     def _update(self, name: str) -> None:
-        """Read what a run has added to its metrics."""
+        """Read new metrics of a run."""
         file = self._folder.file(name, "metrics.jsonl")
         if file is not None:
             self._curve(name).update(file)
@@ -200,21 +198,21 @@ class Runs:
 
 
 def _why_not_played(settings: Settings) -> str | None:
-    """Reason why the studio offers no network of a run; None where the size is known."""
+    """Return why the studio offers no network of a run; None if the network's size is known."""
     if settings.family.footprint(settings.model) is not None:
         return None
     return (
-        f"The studio does not know how large a network {settings.model_name} is, and does not play "
-        f"with it; override footprint of its family."
+        f"The studio does not know the size of {settings.model_name} networks, so it does not run "
+        f"them; override footprint of the family."
     )
 
 
 def planned_sequences(chosen: TrainingSettings, curve: Curve) -> tuple[int, bool]:
-    """Sequences at the end of a run, over all its starts, and whether there may be fewer."""
+    """Return the sequences of a whole run with all its starts, and whether fewer are possible."""
     tried, (seen, _) = min(curve.starts, chosen.starts), curve.last
     if not chosen.has_trials or (seen and not tried):
         return chosen.sequences, False
-    # Every trial ends with a report; one that names an earlier start comes after the last trial.
+    # Every trial ends with a report. A report of an earlier start comes after the last trial.
     decided = tried == chosen.starts or seen > tried * chosen.trial_length
     others = (tried if decided else chosen.starts) - 1
     at_most = not decided and chosen.enough_bits > 0
@@ -222,18 +220,20 @@ def planned_sequences(chosen: TrainingSettings, curve: Curve) -> tuple[int, bool
 
 
 def _kept_sequences(name: str, chosen: TrainingSettings, curve: Curve, total: int | None) -> int:
-    """What `ntm train` is told: the sequences of the start that is kept, without the others'."""
+    """Return the sequences for `ntm train`, which counts only the start that is kept."""
     planned, seen = planned_sequences(chosen, curve)[0], curve.last[0]
     total, others = total or planned, planned - chosen.sequences
     if seen >= total:
         raise RefusedError(409, f"{name} has seen {seen:,} sequences; give more than that.")
     if others >= total:
-        raise RefusedError(409, f"The trials of {name} take {others:,}; give more than that.")
+        raise RefusedError(
+            409, f"The trials of {name} take {others:,} sequences; give more than that."
+        )
     return total - others
 
 
 def _begun(name: str, training: Training) -> RunListed:
-    """A run whose process has not made its folder yet, or never will."""
+    """Return the entry of a run whose process has made no folder yet."""
     order = training.order
     return RunListed(
         name=name,
@@ -248,7 +248,7 @@ def _begun(name: str, training: Training) -> RunListed:
 
 
 def _remove(run: Path) -> None:
-    """Take a run out of the folder at once, then remove its files; what resists comes back."""
+    """Rename a run out of the folder, then remove its files; rename it back if that fails."""
     with _holding(run / ".lock", os.O_CREAT):
         aside = run.rename(run.with_name(f".deleted-{token_hex(8)}"))
         try:
@@ -261,7 +261,7 @@ def _remove(run: Path) -> None:
 def _is_locked(file: Path | None) -> bool:
     """Whether some process trains in the folder of this lock."""
     try:
-        # Released within microseconds: it hardly ever keeps another process from training.
+        # The lock is released within microseconds, so it rarely blocks another process.
         with _holding(file) if file else nullcontext():
             return False
     except OSError as error:
@@ -270,13 +270,13 @@ def _is_locked(file: Path | None) -> bool:
 
 @contextmanager
 def _holding(file: Path, flags: int = 0) -> Iterator[None]:
-    """Hold a lock, where the system has such; a BlockingIOError says that a process trains."""
+    """Hold a lock file, if the system has locks; BlockingIOError means that a process trains."""
     try:
         import fcntl
     except ImportError:
         yield
         return
-    # A link may lead anywhere, and opening must not change what is there.
+    # O_NOFOLLOW: a link may lead to any file, and opening must not change that file.
     descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | flags)
     try:
         fcntl.flock(descriptor, (fcntl.LOCK_EX if flags else fcntl.LOCK_SH) | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""Traces that were saved in the folder."""
+"""Saved traces in the folder of runs."""
 
 from ntm.studio.documents import Document, trace_document
 from ntm.studio.errors import RefusedError, require_few
@@ -7,7 +7,7 @@ from ntm.studio.networks import MAX_HEADS
 from ntm.studio.problems import MAX_CELLS
 from ntm.trace import Trace
 
-# What the arrays of a file may take when they are unpacked.
+# Limit for the unpacked arrays of one file.
 _MAX_BYTES = 64_000_000
 
 
@@ -18,17 +18,17 @@ class SavedTraces:
         self._folder = folder
 
     def names(self) -> list[str]:
-        """The files there are, whether they hold a trace or not."""
+        """Return the names of all .npz files; a file need not contain a trace."""
         return self._folder.files(".npz")[0]
 
     def state(self) -> dict[str, bool]:
-        """Whether the lists of runs and traces have all that is there, and all runs were read."""
+        """Return whether all runs and traces are listed, and whether all runs were read."""
         self._folder.names()
         whole = self._folder.is_whole and self._folder.files(".npz")[1]
         return {"whole": whole, "read": self._folder.is_read}
 
     def document(self, name: str) -> Document:
-        """What one of them shows."""
+        """Return the document of a saved trace."""
         is_there = name.endswith(".npz") and self._folder.has_file(name)
         file = self._folder.file(".", name) if is_there else None
         if file is None:

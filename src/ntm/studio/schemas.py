@@ -1,4 +1,4 @@
-"""What requests and answers look like; the OpenAPI document is made from this."""
+"""Schemas of requests and answers, from which the OpenAPI document is generated."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -36,13 +36,13 @@ State = Literal["running", "stopped", "finished", "failed", "unreadable"]
 
 
 class Request(BaseModel):
-    """A body that was sent: what it does not declare is refused, and nothing is converted."""
+    """Body of a request. Undeclared fields are refused, and no value is converted."""
 
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
 
 class ExampleRequest(Request):
-    """A random problem for a network, of the given sizes or those of its training."""
+    """Request for a random problem for a network (default sizes: as in training)."""
 
     network: NetworkId
     length: Size | None = None
@@ -52,13 +52,13 @@ class ExampleRequest(Request):
 
     @property
     def sizes(self) -> dict[str, int]:
-        """The sizes that are given."""
+        """Sizes that the request names."""
         known = {"length": self.length, "repeats": self.repeats, "items": self.items}
         return {axis: size for axis, size in known.items() if size is not None}
 
 
 class TraceRequest(Request):
-    """A network, a drawn problem and, for an NTM, a memory larger than the trained one."""
+    """A network, a drawn problem and, for an NTM, the number of memory locations (as trained)."""
 
     network: NetworkId
     problem: AnyProblem
@@ -66,24 +66,24 @@ class TraceRequest(Request):
 
     @property
     def order(self) -> tuple[str, Problem, int | None]:
-        """All of it, for `Networks.trace`."""
+        """Arguments of `Networks.trace`."""
         return self.network, self.problem, self.memory_locations
 
 
 class ShareRequest(TraceRequest):
-    """The same as a file, which opens at a step and a head; both count from 0."""
+    """Request for a trace as a file that opens at a step and a head, both counted from 0."""
 
     step: Annotated[int, Field(ge=0, lt=MAX_STEPS)] = 0
     head: Annotated[int, Field(ge=0, lt=MAX_STEPS)] = 0
 
     @property
     def view(self) -> dict[str, int]:
-        """Where it opens, for `as_html`."""
+        """Step and head at which the file opens, for `as_html`."""
         return {"step": self.step, "head": self.head}
 
 
 class RunRequest(Request):
-    """A run to start."""
+    """Request to start a run."""
 
     task: TaskName
     model: ModelName = next(iter(MODELS))
@@ -93,19 +93,19 @@ class RunRequest(Request):
 
 
 class ResumeRequest(Request):
-    """A run to resume, up to so many sequences altogether; by default those it was started with."""
+    """Request to resume a run, up to this many sequences in total (as when it was started)."""
 
     sequences: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
 
 
 class CurvesRequest(Request):
-    """Runs, and the sequences up to which their curves are known."""
+    """Names of runs, each with the number of sequences up to which its curve is known."""
 
     after: Annotated[dict[str, Sequences], Field(max_length=2000)]
 
 
 class Refusal(BaseModel):
-    """Why a request was not granted."""
+    """Reason why a request was refused."""
 
     error: str
 
@@ -117,7 +117,7 @@ class ExampleAnswer(BaseModel):
 
 
 class SizeRange(BaseModel):
-    """What the page offers along one axis of a task."""
+    """Sizes that the page offers along one axis of a task."""
 
     min: int
     max: int
@@ -126,7 +126,7 @@ class SizeRange(BaseModel):
 
 
 class ProblemForm(BaseModel):
-    """What the drawing pane needs to know; see `ntm.studio.drawings.form`."""
+    """Facts about a task for the drawing pane; see `ntm.studio.drawings.form`."""
 
     fields: list[str]
     bits: int
@@ -136,7 +136,7 @@ class ProblemForm(BaseModel):
 
 
 class Limits(BaseModel):
-    """The largest that is accepted."""
+    """Largest sizes that are accepted."""
 
     max_steps: int
     max_locations: int | None
@@ -158,7 +158,7 @@ class NetworkListed(BaseModel):
 
 
 class TraceDocument(BaseModel):
-    """See `ntm.studio.documents` for all of it."""
+    """A trace; `ntm.studio.documents` describes all fields."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -168,7 +168,7 @@ class TraceDocument(BaseModel):
 
 
 class RunListed(BaseModel):
-    """A run of the folder. The total is `at_most` so many while several starts are on trial."""
+    """A run of the folder. With `at_most`, `total` is an upper limit: starts are on trial."""
 
     name: str
     state: State
@@ -185,7 +185,7 @@ class RunListed(BaseModel):
 
 
 class RunsAnswer(BaseModel):
-    """The runs of the folder; of a very large one, some, and not at once. See FolderAnswer."""
+    """Runs of the folder. A very large folder is listed in part; see FolderAnswer."""
 
     runs: list[RunListed]
     whole: bool
@@ -193,9 +193,10 @@ class RunsAnswer(BaseModel):
 
 
 class FolderAnswer(BaseModel):
-    """Whether all runs and saved traces of the folder are listed; of a very large one, some are.
+    """State of the lists of runs and saved traces.
 
-    read: whether all runs that are listed were read; otherwise the list will grow.
+    whole: whether everything is listed; a very large folder is listed in part.
+    read: whether all listed runs were read; if not, the list will grow.
     """
 
     whole: bool
@@ -203,14 +204,14 @@ class FolderAnswer(BaseModel):
 
 
 class Curve(BaseModel):
-    """New points of a learning curve. Another generation than before: the curve starts again."""
+    """New points of a learning curve. When the generation changes, the curve starts again."""
 
     points: list[Point]
     generation: int
 
 
 class CurveAnswer(Curve):
-    """New points, and where the run stands."""
+    """New points of a learning curve, and the state of the run."""
 
     state: State
     reason: str | None
@@ -221,12 +222,12 @@ class CurveAnswer(Curve):
 
 
 class RunName(BaseModel):
-    """The name of a run."""
+    """Name of a run."""
 
     name: str
 
 
 class Deleted(RunName):
-    """A run that is not in the folder any more, and whether this request took it out."""
+    """A run that is no longer in the folder, and whether this request removed it."""
 
     was_there: bool

@@ -1,11 +1,13 @@
-"""What comes before every answer and goes with it: who may ask, how much, and what a page may do.
+"""Checks of every request, and security headers of every answer.
 
-The studio listens on this machine, where every user, and any page in the owner's browser, can send
-it requests. So a request must bring the token that `ntm studio` printed: once in the address of
-the page, from then on in a cookie, or in an Authorization header. It must name this machine as its
-host, which a foreign name that was made to point here does not (DNS rebinding); it must come from
-the studio's own page, as far as the browser tells; and what it brings must be JSON, and little of
-it.
+The studio listens on this machine. Every user of the machine, and any page in the owner's browser,
+can send requests. So every request must
+
+- contain the token that `ntm studio` printed: once in the address of the page, later in a cookie
+  or in an Authorization header;
+- name this machine as its host, which stops foreign names that point here (DNS rebinding);
+- come from the studio's own page, as far as the browser tells;
+- have a body of JSON, of limited size.
 """
 
 import html
@@ -53,8 +55,8 @@ _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?")
 class Guard:
     """ASGI middleware that refuses improper requests, and sets the headers of every answer.
 
-    host: the address that the server is bound to. token: what a request must know; None lets in
-    whoever reaches the server.
+    host: address that the server is bound to.
+    token: token that every request must contain (None: no token is needed).
     """
 
     def __init__(self, app: ASGIApp, host: str, token: str | None = None) -> None:
@@ -81,14 +83,14 @@ class Guard:
         except RefusedError as error:
             await _refusal_for(scope, error)(scope, receive, answer)
         except Exception:
-            # The server that runs this reports it; the client learns only that it happened.
+            # The server's log has the details; the client only learns that an error happened.
             if not begun:
-                sentence = "An internal error; the terminal that runs the studio says more."
+                sentence = "Internal error; see the terminal that runs the studio."
                 await refusal(500, sentence)(scope, receive, answer)
             raise
 
     async def _admitted(self, scope: Scope, receive: Receive) -> tuple[ASGIApp, Receive]:
-        """Who answers a request, and how its body is received; or a refusal."""
+        """Check a request; return the application that answers it, and its body's receiver."""
         headers = Headers(scope=scope)
         self._check_host(headers)
         _check_origin(scope, headers)
@@ -102,7 +104,7 @@ class Guard:
         return self._app, _replaying(await _body(headers, receive), receive)
 
     def _is_invited(self, scope: Scope) -> bool:
-        """Whether this opens the page by the address that was printed."""
+        """Whether this request opens the page with the printed address."""
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
         opens = scope["method"] == "GET" and scope["path"] == "/" and len(given) == 1
         return opens and _is_same(given[0], self._token or "")
@@ -125,15 +127,15 @@ class Guard:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not is_own_host(hosts[0], self._host):
             raise RefusedError(
-                403, "This studio does not go by that name; open it by the address it printed."
+                403, "This studio has another name; open the address that the studio printed."
             )
 
 
 def is_own_host(header: str, bound: str) -> bool:
     """Whether a Host header names the server that is bound to an address.
 
-    An address cannot mislead, so a server for the network accepts any. A name may have been made
-    to point here, so only localhost and the name that was given are accepted.
+    A server for the network accepts any numeric address, which cannot mislead. A foreign name could
+    have been made to point here, so the only accepted names are localhost and `bound`.
     """
     matched = _HOST.fullmatch(header)
     if matched is None:
@@ -151,19 +153,19 @@ def is_local(host: str) -> bool:
 
 
 def cookie_name(host: str) -> str:
-    """The cookie of the studio at a Host header. A browser sends cookies to all ports of a host."""
+    """Return the cookie's name, with the port: browsers send cookies to all ports of a host."""
     return f"ntm-studio-{host.rpartition(':')[2] if host[-1:].isdecimal() else 80}"
 
 
 def _is_same(text: str, token: str) -> bool:
-    """Whether two texts are equal, in a time that does not tell how far."""
+    """Whether two texts are equal, in a time that does not depend on where they differ."""
     return compare_digest(text.encode(), token.encode())
 
 
 def _welcome(name: str, token: str) -> Response:
     """Exchange the token in an address for a cookie that no script and no other site can use.
 
-    A browser keeps what the address had behind its hash.
+    The browser keeps the part of the address after the hash.
     """
     answer = RedirectResponse("/", 303)
     answer.set_cookie(name, token, httponly=True, samesite="lax")
@@ -171,13 +173,13 @@ def _welcome(name: str, token: str) -> Response:
 
 
 def refusal(status: int, sentence: str) -> Response:
-    """The answer to a request that is not granted."""
+    """Return the answer to a request that is refused, as JSON."""
     later = {"retry-after": "1"} if status in {429, 503} else None
     return Response(json.dumps({"error": sentence}), status, later, media_type="application/json")
 
 
 def _refusal_for(scope: Scope, error: RefusedError) -> Response:
-    """The same as a page, where a person opens one in a browser."""
+    """Return a refusal as a page for a person with a browser, as JSON for everything else."""
     kinds = Headers(scope=scope).get("accept", "")
     if "text/html" not in kinds or scope["path"].startswith("/api/"):
         return refusal(error.status, str(error))
@@ -187,7 +189,7 @@ def _refusal_for(scope: Scope, error: RefusedError) -> Response:
 def _check_origin(scope: Scope, headers: Headers) -> None:
     own = f"{scope['scheme']}://{headers['host']}"
     foreign = any(origin != own for origin in headers.getlist("origin"))
-    # A browser that sends no Origin with a GET says by this header where it comes from. A link on
+    # Browsers send no Origin with a GET; this header says where the request comes from. A link on
     # another site may open the page, but nothing else.
     site = headers.get("sec-fetch-site", "none")
     followed = scope["method"] == "GET" and headers.get("sec-fetch-mode") == "navigate"
@@ -203,7 +205,7 @@ def _check_kind(headers: Headers) -> None:
 
 
 async def _body(headers: Headers, receive: Receive) -> bytes:
-    """The whole body, or a refusal as soon as it is too long."""
+    """Return the whole body; refuse as soon as it is too long."""
     announced = headers.get("content-length", "0")
     size = int(announced) if announced.isdecimal() else 0
     body, more = b"", True
@@ -217,7 +219,7 @@ async def _body(headers: Headers, receive: Receive) -> bytes:
 
 
 def _replaying(body: bytes, receive: Receive) -> Receive:
-    """A way to receive a body that was read already."""
+    """Return a receiver that delivers a body that was already read."""
     unread = [body]
 
     async def replay() -> Message:

@@ -36,16 +36,17 @@ def create_app(
     token: str | None = None,
     networks: Sequence[Run] = (),
 ) -> FastAPI:
-    """The studio for a folder of runs, as an ASGI application.
+    """Return the studio for a folder of runs, as an ASGI application.
 
-    host: the address that it will be bound to; requests must name it.
-    max_trainings: how many runs that were started here may be trained at a time.
-    token: what a request must bring; None lets in whoever reaches the server.
-    networks: saved networks to play with, beside those of the folder.
+    folder: folder of runs, which need not exist yet.
+    host: address that the server will be bound to; requests must name it (127.0.0.1).
+    max_trainings: largest number of runs that the studio trains at a time (4).
+    token: token that every request must contain (None: no token is needed).
+    networks: saved networks to show in addition to the networks of the folder.
     """
     place = RunsFolder(Path(folder))
     playable, runs = Networks(place, networks), Runs(place, max_trainings)
-    # Those who compute must not keep others from looking at the folder.
+    # Separate threads: reading the folder must not wait for computations.
     workers, readers = Workers(), Workers()
 
     @asynccontextmanager
@@ -76,11 +77,11 @@ async def _refused(_request: Request, error: Exception) -> Response:
 
 
 async def _vanished(_request: Request, _error: Exception) -> Response:
-    return refusal(404, "A file of the folder went away while it was being read; try again.")
+    return refusal(404, "A file of the folder disappeared while it was being read; try again.")
 
 
 async def _failed(_request: Request, error: Exception) -> Response:
-    """What the framework itself refuses: unknown addresses, other methods, nonsense."""
+    """Answer requests that the framework refuses: unknown addresses, wrong methods, nonsense."""
     assert isinstance(error, HTTPException)
     answer = refusal(error.status_code, _SENTENCES.get(error.status_code, f"{error.detail}."))
     answer.headers.update(error.headers or {})
@@ -95,7 +96,7 @@ async def _invalid(_request: Request, error: Exception) -> Response:
 def _sentence(problem: dict[str, Any]) -> str:
     if problem["type"] == "json_invalid":
         return f"The body is not JSON: {problem['ctx']['error']}."
-    # The first part says body, path or query; the kind of a problem is how it was recognised.
+    # Left out: the first part, which is body, path or query, and the class of a drawn problem.
     where = [str(part) for part in problem["loc"][1:] if part not in _KINDS]
     said = problem["msg"].removeprefix("Value error, ")
     return f"{'.'.join(where)[:200] or 'The body'}: {said}."

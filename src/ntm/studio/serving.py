@@ -27,10 +27,11 @@ def serve(
     *,
     networks: Sequence[Run] = (),
 ) -> None:
-    """Serve the studio until it is interrupted; port 0 takes any that is free.
+    """Serve the studio until it is interrupted.
 
-    view: what the page shows first, as it stands behind the hash of its address.
-    networks: saved networks to show beside those of the folder.
+    port: port to listen on (0: any free port).
+    view: first view of the page, as in the address after the hash.
+    networks: saved networks to show in addition to the networks of the folder.
     """
     listening, token = _listen(host, port), secrets.token_urlsafe(24)
     address = _address(host, listening.getsockname()[1])
@@ -38,8 +39,8 @@ def serve(
     print(invitation, flush=True)
     if not is_local(host):
         print(
-            f"ntm: whoever can reach {host} and knows this address can look at the runs in "
-            f"{folder} and start new ones; what is sent is not encrypted.",
+            f"ntm: anyone who can reach {host} and knows this address can see the runs in "
+            f"{folder} and start new ones; the connection is not encrypted.",
             file=sys.stderr,
         )
     config = uvicorn.Config(
@@ -59,9 +60,9 @@ def serve(
 
 @contextmanager
 def _opening(address: str | None) -> Iterator[None]:
-    """Open an address in the browser.
+    """Open an address in the browser, through a temporary file that redirects to it.
 
-    By way of a file that only its owner can read: everybody sees how a process was called.
+    Only the owner can read the file; a command line with the token would be visible to all users.
     """
     if address is None:
         yield
@@ -81,12 +82,12 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         raise RunError(
             f"The studio cannot listen on {host} port {port} ({error}); "
-            f"name another --port, or 0 for any that is free."
+            f"choose another --port, or 0 for any free port."
         ) from error
 
 
 def _address(host: str, port: int) -> str:
-    """Where a browser on this machine finds it."""
+    """Return the studio's address for a browser on this machine."""
     if host in {"0.0.0.0", "::"}:
         host = "127.0.0.1"
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"

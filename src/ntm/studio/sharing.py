@@ -1,7 +1,7 @@
-"""A trace as one HTML file that needs nothing else: to send to somebody, or for a notebook.
+"""A trace as one self-contained HTML file, to share or to show in a notebook.
 
-The viewer's modules and the style sheet are put into the file. Its policy allows exactly that one
-script and that one style sheet, by their hashes, and no connection to anywhere.
+The file contains the viewer's modules and style sheet. Its Content-Security-Policy allows only
+this script and this style sheet, by their hashes, and no connections.
 """
 
 import base64
@@ -39,14 +39,14 @@ $viewer.mountViewer(place, JSON.parse(document.getElementById("trace").textConte
 
 
 def static_folder() -> Path:
-    """Where the files of the page are."""
+    """Return the folder with the files of the page."""
     return Path(__file__).parent / "static"
 
 
 def as_html(document: Document, view: Mapping[str, int] | None = None) -> str:
-    """A trace document as a page of its own.
+    """Return a trace document as a self-contained page.
 
-    view: where it opens, {"step": 12, "head": 1}, both from 0; at the start if it is not given.
+    view: step and head that the page shows first, {"step": 12, "head": 1}, from 0 (the first).
     """
     style = (static_folder() / STYLE).read_text(encoding="utf-8")
     script = joined_modules(static_folder(), VIEWER) + _START
@@ -60,7 +60,7 @@ def as_html(document: Document, view: Mapping[str, int] | None = None) -> str:
         policy=policy,
         title=document["title"],
         style=style,
-        # JSON may hold "</script>" or "<!--" in a title; with this it ends nothing.
+        # A title may contain "</script>" or "<!--"; escaped, it cannot end the script element.
         trace=json.dumps(document, allow_nan=False).replace("<", "\\u003c"),
         view=json.dumps(view or {}),
         script=script,
@@ -73,12 +73,12 @@ def without_comments(source: str) -> str:
 
 
 def joined_modules(folder: Path, name: str) -> str:
-    """Return an ES module and all its imports as one script, in the order of their needs.
+    """Return an ES module and all its imports as one script, each module after its imports.
 
     Every module becomes a function that is called once and returns the exports. The modules import
-    `{names} from "./file.js"` and export declarations. A bundler would not make this smaller: pages
-    are written on machines without node, so the package would have to contain the bundle as well
-    as the modules, and a check that both are equal.
+    `{names} from "./file.js"` and export declarations. No bundler is used, because pages are
+    written on machines without node: the package would have to contain the bundle as well as the
+    modules, and a check that both are equal.
     """
     modules: dict[str, str] = {}
     _collect(folder, name, modules, above=())
@@ -89,7 +89,7 @@ def _collect(folder: Path, name: str, modules: dict[str, str], above: tuple[str,
     if name in modules:
         return
     if name in above:
-        raise ValueError(f"{name} cannot be joined with other modules: {above[-1]} needs it, too.")
+        raise ValueError(f"{name} cannot be joined with other modules: {above[-1]} imports it too.")
     source = without_comments((folder / name).read_text(encoding="utf-8"))
     for _, needed in _IMPORT.findall(source):
         _collect(folder, needed, modules, (*above, name))
@@ -112,7 +112,7 @@ def _variable(name: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """How a Content-Security-Policy names an inline script or style sheet."""
+    """Return the hash with which a Content-Security-Policy allows an inline script or style."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
@@ -124,7 +124,7 @@ class View:
     height: int = 900
 
     def html(self) -> str:
-        """The whole page, self-contained."""
+        """Return the whole page, self-contained."""
         return as_html(self.document)
 
     def save(self, path: str | Path) -> None:
@@ -135,7 +135,7 @@ class View:
         return f"View({self.document['title']!r}, height={self.height})"
 
     def _repr_html_(self) -> str:
-        # In a frame of its own: neither the notebook's styles nor its scripts meet the viewer's.
+        # A frame keeps the notebook's styles and scripts apart from the viewer's.
         return (
             f'<iframe sandbox="allow-scripts" title="{html.escape(self.document["title"])}" '
             f'style="width: 100%; height: {self.height}px; border: 0" '
@@ -151,13 +151,16 @@ def show(
     title: str = "",
     height: int = 900,
 ) -> View:
-    """A trace, or what a network does with a problem, drawn as in the studio.
+    """Show a trace, or a network at work on a problem, as the studio draws it.
 
         show(net, task.at(length=12).sample(1, generator), task)
         show(Trace.load("copy.npz"))
 
-    problem: a batch of one, or inputs alone, (time, 1, input_size).
-    task: names the channels, if it is given. height: of the frame in a notebook, in pixels.
+    shown: a network, or a trace, which needs no problem.
+    problem: a batch of one, or inputs (time, 1, input_size) if there is no target.
+    task: the task that names the channels (none: the channels are numbered).
+    title: title of the trace (the task's name).
+    height: height of the frame in a notebook, in pixels (900).
     """
     if isinstance(shown, Trace):
         return View(trace_document(shown), height)

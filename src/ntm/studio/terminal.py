@@ -1,19 +1,20 @@
-"""A trace as text: the problem, the answer, and where every head was."""
+"""A trace as text: the problem, the answer, and the location of every head."""
 
 from ntm.studio.documents import answered, channel_names
 from ntm.tasks import drawing
 from ntm.tasks.drawing import Row
 from ntm.trace import Array, Trace
 
-# A head that puts less of its weight than this on any one location is in no place.
+# A head whose largest weight is below this is drawn as spread out.
 _IN_A_PLACE = 0.5
 
 
 def as_text(trace: Trace) -> str:
-    """A trace of one sequence as a picture of text.
+    """Draw a trace of one sequence as text.
 
-    Time runs to the right. The row of a head shows the location it uses most, as a bar that grows
-    from each location to the next and starts again after eight; a dot where it spreads over many.
+    Time runs to the right. The row of a head shows the location with the largest weight as a bar:
+    the bar grows from each location to the next, and starts again after eight locations. A dot
+    means that the head spreads over many locations.
     """
     inputs, outputs = channel_names(trace)
     rows = drawing.channels("input", inputs, trace.inputs[:, 0].T.tolist())
@@ -33,7 +34,7 @@ def as_text(trace: Trace) -> str:
 
 
 def _walk(weighting: Array) -> str:
-    """Where a head was at every step, (steps, locations)."""
+    """Return the location of a head at every step, from its weighting (steps, locations)."""
     places, weights = weighting.argmax(axis=1).tolist(), weighting.max(axis=1).tolist()
     bars = [drawing.BARS[place % len(drawing.BARS)] for place in places]
     cells = zip(bars, weights, strict=True)

@@ -1,4 +1,4 @@
-"""From a network and a problem to a trace that can be drawn, saved and sent."""
+"""Run a network on a problem and record a trace that can be drawn, saved and sent."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -14,17 +14,18 @@ from ntm.trace import Trace
 def traced(
     net: Model, problem: Batch | torch.Tensor, task: Task | None = None, title: str = ""
 ) -> Trace:
-    """Run a network on one problem and record all that happens, and what was asked for.
+    """Run a network on one problem and record every step, with the problem's targets.
 
         traced(net, task.at(length=12).sample(1, generator), task).save("copy.npz")
 
-    problem: a batch of one, or its inputs alone, (time, 1, input_size), where there is no target.
-    task: names the channels, if it is given.
+    problem: a batch of one, or inputs (time, 1, input_size) if there is no target.
+    task: the task that names the channels (none: the channels are numbered).
+    title: title of the trace (the task's name).
     """
     inputs = problem.inputs if isinstance(problem, Batch) else problem
     if inputs.dim() != 3 or inputs.shape[1] != 1:
         raise ValueError(
-            f"One problem is traced at a time, inputs of shape (time, 1, channels); got "
+            f"traced takes one problem, with inputs of shape (time, 1, channels); got "
             f"{tuple(inputs.shape)}. Give batch.narrow(i, i + 1)."
         )
     config: Any = net.config
@@ -41,7 +42,7 @@ def traced(
 @torch.no_grad()
 def _run(net: Model, inputs: torch.Tensor) -> Trace:
     seen = inputs.to(next(net.parameters()))
-    batch_first = getattr(net, "batch_first", False)  # a family's networks need not have it
+    batch_first = getattr(net, "batch_first", False)  # optional for the networks of a family
     if batch_first:
         seen = seen.transpose(0, 1)
     family = family_of(net)
@@ -53,7 +54,7 @@ def _run(net: Model, inputs: torch.Tensor) -> Trace:
 
 
 def _asked(problem: Batch | torch.Tensor, task: Task | None) -> dict[str, Any]:
-    """The targets, where they are scored, and the best possible answer if the task knows one."""
+    """Return the targets, the scored steps, and the best possible answer if the task knows one."""
     if not isinstance(problem, Batch):
         return {}
     batch = problem.to("cpu")

@@ -22,7 +22,7 @@ _SECONDS_TO_STOP = 20
 
 @dataclass(frozen=True)
 class Order:
-    """A run that was asked for."""
+    """A request to train a run."""
 
     task: str
     model: str
@@ -31,7 +31,7 @@ class Order:
     resume: bool = False
 
     def command(self, folder: Path) -> list[str]:
-        """The `ntm train` that makes it, as a list of arguments: no shell ever sees them."""
+        """Return the `ntm train` command as a list of arguments, which no shell interprets."""
         return [
             *(sys.executable, "-m", "ntm", "train"),
             *(["--resume"] if self.resume else self._network),
@@ -41,7 +41,7 @@ class Order:
 
     @property
     def _network(self) -> list[str]:
-        """What a new run trains. A name that a file brings is known only to who loads the file."""
+        """Arguments for a new run: task, model, seed, and the files that define them (--code)."""
         sources = (source_of(TASKS[self.task]), source_of(MODELS[self.model]))
         files = dict.fromkeys(file for file in sources if file and file.endswith(".py"))
         code = [argument for file in files for argument in ("--code", file)]
@@ -51,7 +51,7 @@ class Order:
 
 @dataclass
 class Training:
-    """A process that was started."""
+    """A training process that the studio started."""
 
     order: Order
     process: subprocess.Popen[bytes]
@@ -69,8 +69,8 @@ class Training:
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=complaints,
-                    # Ctrl-C in the studio's terminal must not reach it as well: it is asked to
-                    # stop, and a second signal would end it without a checkpoint.
+                    # Ctrl-C in the studio's terminal must not reach this process: the studio
+                    # sends it SIGINT, and a second signal would end it without a checkpoint.
                     start_new_session=True,
                 )
         except OSError as error:
@@ -80,30 +80,33 @@ class Training:
 
     @property
     def running(self) -> bool:
-        """Whether it is still running."""
+        """Whether the process is still running."""
         return self.process.poll() is None
 
     @property
     def failure(self) -> str | None:
-        """Why it ended, if it neither finished nor was stopped."""
+        """Reason for the end of the process; None if it runs, finished or was stopped."""
         if self.running or self.stopping or self.process.returncode in _PEACEFUL:
             return None
         try:
             said = os.pread(self.complaints.fileno(), 100_000, 0).decode(errors="replace")
-        except ValueError:  # closed: another request has just deleted the run, or begun it again
+        except ValueError:  # closed: another request has just deleted or restarted the run
             return None
         lines = said.strip().splitlines()
         ending = f"It ended with the exit code {self.process.returncode}."
         return lines[-1].removeprefix("ntm: ") if lines else ending
 
     def stop(self) -> None:
-        """Ask it, once, to end with a checkpoint; a second time would end it without."""
+        """Ask the process to end with a checkpoint; only the first call sends a signal.
+
+        A second signal would end the process without a checkpoint.
+        """
         if not self.stopping:
             self.stopping = True
             self.process.send_signal(signal.SIGINT)
 
     def end(self) -> None:
-        """Wait for its end, and make sure of it."""
+        """Wait for the process to end; terminate it, then kill it, if it takes too long."""
         for insist in (self.process.terminate, self.process.kill):
             if not _ends(self.process):
                 insist()
@@ -113,9 +116,9 @@ class Training:
 
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """A process that is started within this has SIGINT wait until it can end with a checkpoint.
+    """Block SIGINT, so that a process started inside this context starts with SIGINT blocked.
 
-    A process inherits what is held back, and `ntm train` lets it in once it has a trainer.
+    `ntm train` unblocks SIGINT when it can end with a checkpoint.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -124,14 +127,17 @@ def _interrupts_held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-# Finished or interrupted: the exit codes of `ntm train`, and of one that had only begun.
+# Exit codes after the end or an interruption. Negative: a signal came before `ntm train` was ready.
 _PEACEFUL = {0} | {
     code for number in (signal.SIGINT, signal.SIGTERM) for code in (128 + number, -number)
 }
 
 
 class Trainings:
-    """All processes that were started, by the names of their runs; `most` may run at a time."""
+    """All training processes that the studio started, by the names of their runs.
+
+    most: largest number of processes at a time.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -139,11 +145,11 @@ class Trainings:
         self._lock = threading.Lock()
 
     def started(self) -> list[tuple[str, Training]]:
-        """Every process with the name of its run."""
+        """Return every process with the name of its run."""
         return list(self._started.items())
 
     def find(self, name: str) -> Training | None:
-        """The process that was last started for a run."""
+        """Return the process that was last started for a run."""
         return self._started.get(name)
 
     def start(self, name: str, order: Order, folder: Path) -> None:
@@ -169,7 +175,7 @@ class Trainings:
             training.complaints.close()
 
     def close(self) -> None:
-        """End all of them: with a checkpoint or, where that takes too long, without."""
+        """End all processes: with a checkpoint or, if that takes too long, without."""
         for _, training in self.started():
             if training.running:
                 training.stop()

@@ -13,10 +13,10 @@ SECONDS_TO_ANSWER = 1.5
 
 
 class Workers:
-    """A few threads for slow work, so that all other requests are answered meanwhile.
+    """A few threads for slow work, so that the studio can answer other requests meanwhile.
 
-    After SECONDS_TO_ANSWER a request is refused, because it takes too long. Work that has begun by
-    then continues, and may fill a cache for the next request; work that still waits never begins.
+    A request that takes longer than SECONDS_TO_ANSWER is refused. If its work has started, the work
+    continues, and may fill a cache for the next request; otherwise the work never starts.
     """
 
     def __init__(self, threads: int = 2, waiting: int = 8) -> None:
@@ -24,7 +24,7 @@ class Workers:
         self._most, self._pending = threads + waiting, 0
 
     async def run(self, work: Callable[[], Value]) -> Value:
-        """Do some work; refuse it if too much is waiting already, or if it takes too long."""
+        """Do some work; refuse it if too much other work waits, or if it takes too long."""
         if self._pending >= self._most:
             raise RefusedError(503, "The studio is busy; try again in a moment.")
         self._pending += 1
@@ -35,7 +35,7 @@ class Workers:
             raise RefusedError(
                 503,
                 f"This takes longer than {SECONDS_TO_ANSWER} s here, or other work came first; try "
-                f"again in a moment, or ask for less.",
+                f"again in a moment, or ask for something smaller.",
             ) from error
         finally:
             self._pending -= 1

@@ -1,4 +1,4 @@
-/** More weight is always a step in the same direction of brightness, in the light and in the dark. */
+/** More weight always changes the brightness in the same direction, in both themes. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

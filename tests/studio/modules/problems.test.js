@@ -47,7 +47,7 @@ for (const kind of Object.keys(FORMS)) {
       sketch.resize(axis, typed);
       assert.equal(sizeOf(sketch.problem, axis), typed);
     }
-    if (kind === "recall") sketch.problem.query = before.query; // it must be one of the items left
+    if (kind === "recall") sketch.problem.query = before.query; // resizing limits the query
     assert.deepEqual(sketch.problem, before);
   });
 

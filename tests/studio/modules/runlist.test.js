@@ -1,4 +1,4 @@
-/** The list of runs: which, in which order, how long. */
+/** The list of runs: filter, order and remaining time. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -34,7 +34,7 @@ test("runs without a value come last, whichever way the order goes", () => {
   assert.deepEqual(sorted("name", true), ["Sort", "other", "copy-10", "copy-9"]);
   assert.deepEqual(sorted("bits"), ["copy-10", "other", "copy-9", "Sort"]);
   assert.deepEqual(sorted("bits", true), ["copy-9", "other", "copy-10", "Sort"]);
-  // Of those that go on, the one that ends first comes first.
+  // Among running runs, the first to end comes first.
   assert.deepEqual(sorted("state"), ["Sort", "other", "copy-9", "copy-10"]);
   assert.deepEqual(sorted("sequences"), ["Sort", "copy-10", "other", "copy-9"]);
 });

@@ -7,9 +7,9 @@
  *     const { outputs, read_weightings } = network.trace({ steps, sequences, inputs });
  *     const bits = network.train({ steps, sequences, inputs, targets, mask }, { learning_rate: 1e-4 });
  *
- * It runs wherever WebAssembly with SIMD does: a page, a worker, node. Calls do not return before
- * they are done, so that a page trains in a worker. Names of settings, parameters and traces are
- * those of the Python package; arrays are float32 and row-major.
+ * It runs wherever WebAssembly with SIMD does: in a page, a worker or node. Calls block until they
+ * are done, so a page should train in a worker. Names of settings, parameters and traces are the
+ * same as in the Python package. Arrays are float32 and row-major.
  */
 
 import { PAPER, SMALLEST_BLOCK } from "./facts.js";
@@ -19,7 +19,7 @@ import { count, parameterShapes, requireConfig, traceShapes } from "./shapes.js"
 /** @import { Config } from "./shapes.js" */
 
 /**
- * What the module exports; see web.cpp. Numbers are addresses of its memory where they are no sizes.
+ * Exports of the module; see web.cpp. Numbers are sizes, or addresses in the module's memory.
  * @typedef {object} Exports
  * @property {WebAssembly.Memory} memory
  * @property {() => void} _initialize
@@ -38,7 +38,7 @@ import { count, parameterShapes, requireConfig, traceShapes } from "./shapes.js"
  */
 
 /**
- * Sequences, (steps, sequences, channels); lengths where some end sooner than others.
+ * Sequences, (steps, sequences, channels), with their lengths if they differ.
  * @typedef {object} Inputs
  * @property {number} steps
  * @property {number} sequences
@@ -49,7 +49,7 @@ import { count, parameterShapes, requireConfig, traceShapes } from "./shapes.js"
 /** @typedef {Inputs & { targets: ArrayLike<number>, mask: ArrayLike<number> }} Problems */
 
 /**
- * Graves' RMSProp, with the defaults and meanings of Python's OptimiserSettings.
+ * Settings of Graves' RMSProp, as in Python's OptimiserSettings, with the same defaults.
  * @typedef {Partial<OptimiserSettings>} Optimiser
  */
 
@@ -58,7 +58,7 @@ import { count, parameterShapes, requireConfig, traceShapes } from "./shapes.js"
 export { PAPER };
 
 /**
- * The engine, from the bytes of engine.wasm or from where they are.
+ * Load the engine from the bytes of engine.wasm, or from their address.
  * @param {URL | string | BufferSource} source
  * @returns {Promise<Engine>}
  */
@@ -71,7 +71,7 @@ export async function loadEngine(source) {
   return new Engine(exports);
 }
 
-/** The C library would like files; the kernels never write to one. */
+/** File functions that the C library imports. They always fail; the kernels use no files. */
 const NO_FILES = new Proxy({}, { get: () => () => 8 /* no such file */ });
 
 export class Engine {
@@ -83,7 +83,7 @@ export class Engine {
   }
 
   /**
-   * A network with all parameters zero; `load` gives it others.
+   * A network whose parameters are all zero; `load` sets them.
    * @param {Config} config
    * @returns {Network}
    */
@@ -112,7 +112,7 @@ export class Network {
     );
   }
 
-  /** Give the memory back; the network cannot be used afterwards. */
+  /** Free the memory; the network cannot be used afterwards. */
   free() {
     this.#exports.destroy(this.#address);
     this.#address = 0;
@@ -142,8 +142,8 @@ export class Network {
   }
 
   /**
-   * Run sequences from the learned start: logits and everything every head did, by the names of
-   * Python's Trace.
+   * Run sequences from the learned start; return the logits and the trace of every head, with the
+   * names of Python's Trace.
    * @param {Inputs} batch
    * @returns {Record<string, Tensor>}
    */
@@ -156,14 +156,14 @@ export class Network {
     return Object.fromEntries(
       shapes.map(([name, rest], i) => {
         const shape = [steps, sequences, ...rest];
-        const at = this.#exports.traced_data(this.#address, i - 1); // the outputs are number -1
+        const at = this.#exports.traced_data(this.#address, i - 1); // outputs have number -1
         return [name, { shape, values: this.#floats(at, count(shape)).slice() }];
       }),
     );
   }
 
   /**
-   * One training step: the loss is the cross-entropy in nats, the mean over the sequences.
+   * Do one training step. The loss is the mean cross-entropy per sequence, in nats.
    * @param {Problems} batch
    * @param {Optimiser} [settings]
    * @returns {number} the mean cost of these sequences before the step, in bits
@@ -171,7 +171,7 @@ export class Network {
   train(batch, settings = {}) {
     const optimiser = { ...PAPER, ...settings };
     const { steps, sequences } = batch;
-    // As in Python, settings follow their schedule once per block.
+    // As in Python, schedules advance once per block.
     const block = sequences * Math.ceil(SMALLEST_BLOCK / sequences);
     const begun = this.#seen - (this.#seen % block);
     this.#clipBackward(optimiser, sequences, begun);
@@ -193,11 +193,11 @@ export class Network {
     const exports = this.#exports;
     const rate = exports.rate_after(learning_rate, halve_every, halve_after, begun);
     if (!exports.update(this.#address, rate, decay, momentum, epsilon, clip ?? Infinity))
-      throw new RangeError("A gradient is not finite; the parameters are as they were.");
+      throw new RangeError("A gradient is not finite; the parameters are unchanged.");
   }
 
   /**
-   * The loss is a mean: each sequence's own gradients are smaller by the size of the batch.
+   * Set the bound for backward gradients. It is divided by the batch size, as the loss is a mean.
    * @param {Required<Optimiser>} optimiser
    * @param {number} sequences in a batch
    * @param {number} begun
@@ -208,7 +208,7 @@ export class Network {
   }
 
   /**
-   * Call with the addresses of the batch's arrays: lengths, inputs, and those named in `channels`.
+   * Call with the addresses of the batch's arrays: lengths, inputs, and the arrays in `channels`.
    * @template Result
    * @param {Inputs | Problems} batch
    * @param {Record<string, number>} channels
@@ -237,7 +237,7 @@ export class Network {
   }
 
   /**
-   * A view that holds until the next call: the module's memory may move when it grows.
+   * A view that is valid until the next call: the module's memory may move when it grows.
    * @param {number} address
    * @param {number} length
    */
@@ -247,7 +247,7 @@ export class Network {
 }
 
 /**
- * Copy arrays into the module for the time of a call.
+ * Copy arrays into the module for the duration of a call.
  * @template Result
  * @param {Exports} exports
  * @param {(Float32Array | Int32Array | BigInt64Array)[]} arrays

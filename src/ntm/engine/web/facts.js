@@ -10,7 +10,7 @@ export const SIZES = /** @type {const} */ ([
 ]);
 export const CONTROLLERS = ["feedforward", "lstm"];
 export const SHIFT_MODES = ["softmax", "scalar"];
-/** The model of the command line that has such a controller. */
+/** The command line's model for each controller. */
 export const MODELS = {
   feedforward: "ntm-ff",
   lstm: "ntm-lstm",
@@ -29,9 +29,9 @@ export const PAPER = Object.freeze({
   backward_clip_until: null,
 });
 
-/** The sequences of the smallest block of training data. */
+/** Number of sequences in the smallest block of training data. */
 export const SMALLEST_BLOCK = 256;
-/** The value of a start memory that is constant. */
+/** Value of a constant start memory. */
 export const CONSTANT_START = 1e-06;
 
 /**
@@ -44,7 +44,7 @@ function layersAbove(c, shapesOf) {
 }
 
 /**
- * Every parameter by controller, in the order of Python's `state_dict`.
+ * Names and shapes of all parameters by controller, in the order of Python's `state_dict`.
  * @type {Record<NTMConfig["controller"], (c: NTMConfig, shiftOutputs: number) => Shapes>}
  */
 export const PARAMETERS = {
@@ -81,7 +81,7 @@ export const PARAMETERS = {
 };
 
 /**
- * Every array of a trace behind time and batch, in the order of the engine.
+ * Names of all arrays of a trace, and their shapes after time and batch, in the engine's order.
  * @type {(c: NTMConfig) => Shapes}
  */
 export const traceArrays = (c) => [

@@ -1,4 +1,4 @@
-/** What follows from a network's config: which arrays it has, and their shapes. */
+/** Names and shapes of a network's arrays, computed from its config. */
 
 import { CONTROLLERS, PARAMETERS, SHIFT_MODES, SIZES, traceArrays } from "./facts.js";
 
@@ -6,7 +6,7 @@ import { CONTROLLERS, PARAMETERS, SHIFT_MODES, SIZES, traceArrays } from "./fact
 /** @typedef {NTMConfig} Config */
 
 /**
- * Refuse what the kernels would read wrongly.
+ * Refuse a config that the kernels would misread.
  * @param {Config} config
  */
 export function requireConfig(config) {
@@ -42,7 +42,7 @@ export function parameterShapes(c) {
 }
 
 /**
- * The shapes of a trace's arrays behind time and batch, in the order of the module's.
+ * The shapes of a trace's arrays after time and batch, in the module's order.
  * @param {Config} c
  * @returns {Record<string, number[]>}
  */

@@ -1,6 +1,6 @@
 /**
- * What the studio's server does, done in the page: the networks are files beside it, and a worker
- * runs them. See the studio's api.js for the same behind HTTP.
+ * The studio's server, replaced by code in the page: networks are files next to the page, and a
+ * worker runs them. The studio's api.js has the same interface over HTTP.
  */
 
 import { count, traceShapes } from "../../engine/web/shapes.js";
@@ -15,7 +15,7 @@ import { atSizes, formOf, makeTask, sampleProblems } from "./tasks.js";
 /** @import { Ask, Catalogue, Message, NetworkFacts, Progress, TaskFacts, Tensors } from "./types.d.ts" */
 
 /**
- * A worker that is asked: `ask("trace", request)` promises the answer.
+ * Start a worker that answers questions: `ask("trace", request)` promises the answer.
  * @param {(progress: Progress) => void} [onProgress]
  * @returns {Ask}
  */
@@ -47,7 +47,7 @@ export function startMachine(onProgress) {
 
 export class Backend {
   /** @type {NetworkFacts[]} */
-  #added = []; // networks of the person's own
+  #added = []; // the visitor's own networks
 
   /** @param {Catalogue} catalogue */
   constructor(catalogue) {
@@ -62,7 +62,7 @@ export class Backend {
 
   static async open() {
     const answer = await fetch("data/site.json");
-    if (!answer.ok) throw new Error("The site is not whole: data/site.json is missing.");
+    if (!answer.ok) throw new Error("The site is incomplete: data/site.json is missing.");
     return new Backend(await answer.json());
   }
 
@@ -79,7 +79,7 @@ export class Backend {
   }
 
   /**
-   * There are none.
+   * The site has no saved traces.
    * @param {string} name
    * @returns {Promise<never>}
    */
@@ -87,7 +87,7 @@ export class Backend {
     throw new Error(`There is no trace ${name} here.`);
   }
 
-  /** All of them are listed. */
+  /** The list is complete, so there is no other network. */
   network() {
     return null;
   }
@@ -97,7 +97,7 @@ export class Backend {
   }
 
   /**
-   * Have a network of the person's own in the list, first.
+   * Add a visitor's own network at the top of the list.
    * @param {NetworkFacts} network @param {Tensors} tensors
    */
   async add(network, tensors) {
@@ -112,7 +112,7 @@ export class Backend {
       ["file", "open it again"], ["trained", "train it again, or open its saved weights"],
     ]);
     const remedy = remedies.get(kind);
-    if (remedy) return `${name} was only in the page that you left; ${remedy}.`;
+    if (remedy) return `${name} existed only in the page that you left; ${remedy}.`;
     return `There is no network ${id} here.`;
   }
 
@@ -170,7 +170,7 @@ export class Backend {
   }
 
   /**
-   * Refuse what would be too large to show.
+   * Refuse a problem that would be too large to show.
    * @param {NTMConfig} config @param {Problem} problem @param {Task} task
    * @param {number | null} [locations]
    */
@@ -183,12 +183,12 @@ export class Backend {
     const rows = locations ?? config.memory_locations;
     if (steps * rows * valuesPerLocation(config) > maxValues) {
       throw new Error(`${steps} steps of a memory of ${rows} locations are too many numbers to ` +
-        "show. Take a shorter problem or a smaller memory.");
+        "show. Use a shorter problem or a smaller memory.");
     }
   }
 
   /**
-   * The page of one trace, which opens offline, as a Blob.
+   * The self-contained page of one trace, as a Blob.
    * @param {TraceRequest} request @param {{ step: number, head: number }} view
    */
   async file(request, view) {
@@ -197,7 +197,7 @@ export class Backend {
 }
 
 /**
- * Numbers that a trace has more of with one more location, at every step.
+ * Additional numbers per step in a trace for each additional location.
  * @param {NTMConfig} config
  */
 function valuesPerLocation(config) {

@@ -1,4 +1,4 @@
-/** What the engine records as the document that the viewer draws: Python's ntm.studio.documents. */
+/** The engine's traces as documents for the viewer, as in Python's ntm.studio.documents. */
 
 import { TRACE_FORMAT } from "../../studio/static/facts.js";
 import { channelsOf, encodeProblem, optimumOf } from "./tasks.js";
@@ -86,7 +86,7 @@ function inside({ memory, reads, erases, adds, ...recorded }, config) {
 }
 
 /**
- * (steps, 1, ...) as (steps, ...).
+ * An array (steps, 1, ...) as (steps, ...).
  * @param {Tensor} array
  */
 function withoutBatch({ shape: [steps, , ...rest], values }) {
@@ -94,7 +94,7 @@ function withoutBatch({ shape: [steps, , ...rest], values }) {
 }
 
 /**
- * (steps, 1, heads, ...) as (steps, ...) of one head.
+ * An array (steps, 1, heads, ...) as (steps, ...) for one head.
  * @param {Tensor} array @param {number} index
  */
 function ofHead({ shape: [steps, , heads, ...rest], values }, index) {

@@ -1,4 +1,4 @@
-/** Files of weights, dropped on the page or chosen, become networks to play with. */
+/** Open files of weights, dropped on the page or chosen, as networks to play with. */
 
 import { find, messageOf } from "../../studio/static/dom.js";
 import { networkFromFiles } from "./importing.js";
@@ -21,7 +21,7 @@ export function acceptFiles(backend) {
       message.textContent = messageOf(error);
     }
   };
-  addEventListener("popstate", () => (message.textContent = "")); // something else is looked at
+  addEventListener("popstate", () => (message.textContent = "")); // the visitor moved on
   button.addEventListener("click", () => input.click());
   input.addEventListener("change", () => open(input.files).then(() => (input.value = "")));
   addEventListener("dragover", (event) => {

@@ -1,14 +1,14 @@
 /**
- * The tasks' problems, as the package's Python has them: drawn by the same random numbers, and
- * encoded step by step. A kind of problem (see Python's `Drawing`) has
+ * The tasks' problems, equal to Python's: sampled with the same random numbers, and encoded step by
+ * step. A kind of problem (see Python's `Drawing`) has
  *
- *     sample(task, count, random)    problems, as a person would draw them
- *     encode(problem, task, score)   what the network hears and should say at each step
- *     steps(task)                    of the longest problem that the task samples
+ *     sample(task, count, random)    random problems, in the format of drawings
+ *     encode(problem, task, score)   inputs and targets of the network at each step
+ *     steps(task)                    steps of the longest problem that the task samples
  *     kept(task, axis, size)         settings that change with a size, or must not change with it
- *     optimum(problem, task)         the best possible predictions, where these are guesses
+ *     optimum(problem, task)         the best possible predictions, if these are guesses
  *
- * where `task` holds the task's settings by their Python names. The last two are not for all kinds.
+ * where `task` has the task's settings by their Python names. The last two are optional.
  */
 
 /** @import { CopyProblem, Drawing, NGramsProblem, RecallProblem, RepeatCopyProblem, SortProblem } from "../../studio/static/python.d.ts" */
@@ -16,7 +16,7 @@
 /** @import { AssociativeRecall, Copy, NGrams, PrioritySort, RepeatCopy } from "./python.d.ts" */
 /** @import { Sequence } from "./types.d.ts" */
 /**
- * The settings of a kind's own task are its own affair: a task finds its kind by name.
+ * Only the kind knows the type of its task's settings: a task finds its kind by name.
  * @template [Drawn=any]
  * @template [Settings=any]
  * @typedef {object} Kind
@@ -27,7 +27,7 @@
  * @property {(problem: Drawn, task: Settings) => Float32Array} [optimum]
  */
 
-/** What is heard and said, step by step; a batch of one sequence in the end. */
+/** Inputs and targets, added step by step, which become a batch of one sequence. */
 export class Score {
   /** @type {ArrayLike<number>[]} */
   #inputs = [];
@@ -43,7 +43,7 @@ export class Score {
   }
 
   /**
-   * A step without an answer: bits on the first channels, and other channels by number.
+   * Add a step without an answer: bits on the first channels, and other channels by number.
    * @param {number[]} bits @param {Record<number, number>} [others]
    */
   hear(bits, others = {}) {
@@ -51,7 +51,7 @@ export class Score {
   }
 
   /**
-   * A step whose answer is scored.
+   * Add a step whose answer is scored.
    * @param {number[]} bits @param {Record<number, number>} [others]
    */
   say(bits, others = {}) {
@@ -93,7 +93,7 @@ function filled(size, bits = [], others = {}) {
 }
 
 /**
- * Random vectors for sequences of such lengths, drawn as Python's random_sequences draws.
+ * Random vectors for sequences of these lengths, drawn like Python's random_sequences.
  * @param {number[]} lengths @param {number} bits @param {Generator} random
  */
 function drawnVectors(lengths, bits, random) {
@@ -156,7 +156,7 @@ function repeatScale(task) {
 }
 
 /**
- * A repeat number with mean 0 and variance 1 over the range it is scaled by.
+ * A repeat number, scaled to mean 0 and variance 1 over the range of repeats.
  * @param {number} repeats @param {RepeatCopy} task
  */
 function normalised(repeats, task) {
@@ -219,7 +219,7 @@ const ngrams = {
 };
 
 /**
- * The best possible chance of a one after each bit but the last, from those before it.
+ * The best possible prediction for each bit but the first, from the bits before it.
  * @param {number[]} bits @param {number} context
  */
 function optimalPredictions(bits, context) {
@@ -265,7 +265,7 @@ const sort = {
 };
 
 /**
- * Python's rounding.
+ * Round like Python: halves go to the even number.
  * @param {number} value
  */
 function roundedToEven(value) {

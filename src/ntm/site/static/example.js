@@ -1,4 +1,4 @@
-/** The problem that a network is shown on while it learns: one that is as large as fits the page. */
+/** The problem that shows a network while it learns, as large as fits the page. */
 
 import { Generator } from "./random.js";
 import { atSizes, makeTask, sampleProblems, trainedRange } from "./tasks.js";
@@ -7,12 +7,12 @@ import { atSizes, makeTask, sampleProblems, trainedRange } from "./tasks.js";
 /** @import { TaskFacts, TaskSettings } from "./types.d.ts" */
 
 const SEED = 7;
-// Of every size that a problem has, in training; larger ones are cut.
+// Largest sizes of the problem; larger sizes in training are cut to these.
 /** @type {Record<Axis, number>} */
 const LONGEST = { length: 10, repeats: 3, items: 4 };
 
 /**
- * A problem of a task with these settings.
+ * The problem of a task with these settings.
  * @param {TaskFacts} facts @param {TaskSettings} settings
  */
 export function exampleOf(facts, settings) {

@@ -1,4 +1,4 @@
-/** The gallery: moments worth seeing, each drawn from a run of its network in this page. */
+/** The gallery: moments worth seeing. The page runs the network of each moment and draws it. */
 
 import { greatestMagnitude } from "../../studio/static/arrays.js";
 import { onThemeChange } from "../../studio/static/colours.js";
@@ -23,7 +23,7 @@ export function startGallery(backend) {
   const place = find("moments", HTMLElement);
   const cards = MOMENTS.map((moment) => makeCard(moment, backend));
   place.replaceChildren(...cards.map((card) => card.element));
-  // Networks are fetched when their card is seen.
+  // A network is fetched when its card becomes visible.
   const seen = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
       if (isIntersecting) cards.find((card) => card.element === target)?.draw();
@@ -74,7 +74,7 @@ function makeCard(moment, backend) {
 }
 
 /**
- * Priorities as an address holds them, so that the picture is that of the link.
+ * A problem with priorities rounded as in an address, so that the picture agrees with the link.
  * @param {Problem} problem
  */
 function rounded(problem) {

@@ -1,6 +1,6 @@
 /**
- * A network from files that somebody has: weights as safetensors and, if they have it, the
- * config.json that lay beside them. What no file says is read off the shapes of the weights.
+ * A network from the visitor's files: weights as safetensors and, if available, their config.json.
+ * Facts that no file contains are inferred from the shapes of the weights.
  */
 
 import { MODELS } from "../../engine/web/facts.js";
@@ -20,7 +20,7 @@ const MOST_BYTES = 200_000_000;
 const MOST_LOCATIONS = 4096;
 
 /**
- * { network, tensors }: an entry as the catalogue's, and its weights.
+ * { network, tensors }: an entry in the catalogue's format, and its weights.
  * @param {File[]} files @param {Record<string, TaskFacts>} tasks
  * @returns {Promise<{ network: NetworkFacts, tensors: Tensors }>}
  */
@@ -46,7 +46,7 @@ export async function networkFromFiles(files, tasks) {
 }
 
 /**
- * Every complaint says which file it is about.
+ * Put the file's name in front of every error.
  * @template Result
  * @param {string} name @param {() => Promise<Result>} read
  */
@@ -59,7 +59,7 @@ async function inFile(name, read) {
 }
 
 /**
- * What the package, or this page, wrote into the file itself.
+ * The settings that the package or this page wrote into the file.
  * @param {{ ntm?: string }} metadata
  * @returns {Known}
  */
@@ -72,7 +72,7 @@ function settingsIn({ ntm = "{}" }) {
 }
 
 /**
- * A config.json: of a run, with its task, or of a network that was saved alone.
+ * The settings in a config.json of a run, which has a task, or of a network that was saved alone.
  * @param {File[]} files
  * @returns {Promise<Known>}
  */
@@ -97,19 +97,19 @@ function parsed(text, complaint) {
 }
 
 /**
- * Sizes as the weights have them.
+ * A config with the sizes of the weights.
  * @param {Tensors} tensors
  * @returns {NTMConfig}
  */
 export function configOf(tensors) {
   const shape = (/** @type {string} */ name) => {
     if (tensors[name]?.shape.length === 2) return tensors[name].shape;
-    throw new Error(`It holds no Neural Turing Machine: it has no ${name}.`);
+    throw new Error(`It contains no Neural Turing Machine: it has no ${name}.`);
   };
   const [locations, width] = shape("start.memory");
   const [[reads], [writes]] = [shape("start.read_logits"), shape("start.write_logits")];
   const [raw, units] = shape("cell.heads.linear.weight");
-  // A feedforward controller has no state; files of version 1.0 have one without elements.
+  // A feedforward controller has no state; files of version 1.0 have an empty one.
   const [layers] = tensors["start.hidden"] ? shape("start.hidden") : [0];
   const [, inputs] = shape("cell.controller.layers.0.weight");
   /** @type {NTMConfig} */
@@ -132,14 +132,14 @@ export function configOf(tensors) {
 }
 
 /**
- * As many shifts as there are values for them, around zero.
+ * This many shifts, centred at zero.
  * @param {number} count
  */
 function centredShifts(count) {
   if (Number.isInteger(count) && count % 2 === 1 && count > 1) {
     return Array.from({ length: count }, (_, i) => i - (count - 1) / 2);
   }
-  throw new Error("Its shifts cannot be told from the weights; give config.json along with it.");
+  throw new Error("Its weights do not determine the shifts; open its config.json together with it.");
 }
 
 /** @param {Tensors} tensors @param {NTMConfig} config */
@@ -150,7 +150,7 @@ function requireFitting(tensors, config) {
   requireConfig(config);
   for (const [name, wanted] of Object.entries(parameterShapes(config))) {
     const found = tensors[name]?.shape;
-    if (!found) throw new Error(`It holds no Neural Turing Machine: it has no ${name}.`);
+    if (!found) throw new Error(`It contains no Neural Turing Machine: it has no ${name}.`);
     if (found.join() !== wanted.join()) {
       throw new Error(`Its ${name} has the shape (${found.join(", ")}); its config asks for ` +
         `(${wanted.join(", ")}).`);
@@ -159,7 +159,7 @@ function requireFitting(tensors, config) {
 }
 
 /**
- * The task whose usual channels are those of the network; no two have the same.
+ * The task whose default channels fit the network; no two tasks have the same.
  * @param {NTMConfig} config @param {Record<string, TaskFacts>} tasks
  * @returns {NamedTask}
  */
@@ -169,8 +169,8 @@ function taskOf({ input_size: inputs, output_size: outputs }, tasks) {
     return channels.inputs.length === inputs && channels.outputs.length === outputs;
   });
   if (fitting) return { name: fitting, ...tasks[fitting].defaults };
-  throw new Error(`No task has ${inputs} inputs and ${outputs} outputs by default; give the ` +
-    "config.json of its run along with it.");
+  throw new Error(`No task has ${inputs} inputs and ${outputs} outputs by default; open the ` +
+    "config.json of its run together with it.");
 }
 
 /**

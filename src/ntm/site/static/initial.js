@@ -1,4 +1,4 @@
-/** The weights that training begins with. */
+/** Initial weights for training. */
 
 import { CONSTANT_START } from "../../engine/web/facts.js";
 import { count, parameterShapes } from "../../engine/web/shapes.js";
@@ -9,8 +9,8 @@ import { count, parameterShapes } from "../../engine/web/shapes.js";
 /** @typedef {Record<string, Float32Array>} Named */
 
 /**
- * Every parameter by name. The values are Python's for the same generator: the numbers
- * that torch draws for its own initialisation, which nobody uses, are passed over.
+ * Every parameter by name, with the same values as in Python for the same generator. Numbers that
+ * torch draws for its own, unused initialisation are skipped.
  * @param {NTMConfig} config @param {Initialisation} initialisation @param {Generator} random
  * @returns {Tensors}
  */
@@ -29,7 +29,7 @@ export function initialWeights(config, initialisation, random) {
 }
 
 /**
- * Glorot's weights, those of the heads times their gain; biases are zero but the gates'.
+ * Glorot's weights, times the gain for the heads. Biases are zero; the gates' biases follow later.
  * @param {string} name @param {number[]} shape @param {Initialisation} initialisation @param {Generator} random
  */
 function linearValues(name, shape, { head_gain: headGain }, random) {
@@ -41,7 +41,8 @@ function linearValues(name, shape, { head_gain: headGain }, random) {
 }
 
 /**
- * The gate of a head comes after its key and strength; write heads have two vectors more.
+ * Set the gate's bias of every head. The gate comes after key and strength; write heads have two
+ * more vectors.
  * @param {Float32Array} bias @param {NTMConfig} config @param {Initialisation} initialisation
  */
 function biasGates(bias, config, { gate_bias: gateBias }) {
@@ -53,7 +54,7 @@ function biasGates(bias, config, { gate_bias: gateBias }) {
 }
 
 /**
- * An LSTM begins without recurrence, and with forget gates that forget.
+ * Make an LSTM start without recurrence, and with forget gates that forget.
  * @param {Named} values @param {NTMConfig} config
  */
 function startFeedforward(values, { controller_layers: layers, controller_size: size }) {

@@ -1,4 +1,4 @@
-/** Train it now: a network learns in a worker, and the page shows its curve and its memory. */
+/** The view "Train it now": a worker trains a network, and the page shows its curve and memory. */
 
 import { download } from "../../studio/static/api.js";
 import { formatNumber } from "../../studio/static/arrays.js";
@@ -23,10 +23,10 @@ import { writeSafetensors } from "./weights.js";
 /** @typedef {Choice & { settings: Settings }} Trained */
 /** @typedef {ReturnType<typeof partsOfPage>} Parts */
 
-const SOLVED = 0.1; // bits, in this many reports one after the other: a curve has spikes
+const SOLVED = 0.1; // bits, in this many reports in a row, because a curve has spikes
 const SOLVED_REPORTS = 5;
 const CHART_EVERY = 150; // milliseconds
-// Made once: to make one takes longer than to draw a lane, and it is asked for at every frame.
+// Made once: making a format takes longer than drawing a lane, and every frame uses it.
 const COUNTS = new Intl.NumberFormat("en");
 
 /**
@@ -56,18 +56,18 @@ class Learning {
   /** @type {Point[]} */
   points = [];
   /** @type {Trained | null} */
-  trained = null; // { task, model, seed, settings } of the training that was started last
+  trained = null; // { task, model, seed, settings } of the last training
   /** @type {Omit<Progress, "points" | "picture"> | null} */
   progress = null; // { sequences, seconds, done }
   /** @type {{ sequences: number, seconds: number } | null} */
-  solved = null; // { sequences, seconds } when the cost first was below SOLVED
+  solved = null; // { sequences, seconds } when the cost was first below SOLVED
   /** @type {Record<string, Record<string, Point[]>> | null} */
   papers = null;
   /** @type {ReturnType<typeof makeTimeline> | null} */
   timeline = null;
   /** @type {string | null} */
-  pictured = null; // the task and the model that the timeline is for
-  legend = ""; // its texts
+  pictured = null; // task and model of the timeline
+  legend = ""; // texts of the legend
   drawnAt = 0;
   tip = makeTip();
   parts = partsOfPage();
@@ -140,7 +140,7 @@ class Learning {
   }
 
   /**
-   * What is wrong with a seed: the page knows where the random numbers of some begin.
+   * A message for a seed that cannot be used: the page knows the random streams of some seeds only.
    * @param {number} seed
    */
   refusalOf(seed) {
@@ -149,7 +149,7 @@ class Learning {
     return isKnown ? "" : `Give a whole number from ${min} to ${max} as the seed.`;
   }
 
-  /** Show what would be trained: its command, the paper's curves, what it does so far. */
+  /** Show the chosen training: its command, the paper's curves, and the untrained network. */
   async prepare() {
     this.showCommand();
     if (!this.papers) {
@@ -160,7 +160,7 @@ class Learning {
     if (!this.progress) await this.showStart();
   }
 
-  /** The page trains one start, where the command by itself would try several. */
+  /** Show the command. The page trains one start; the command by default would try several. */
   showCommand() {
     const { task, model, seed } = this.choice;
     const { command, same, refusal } = this.parts;
@@ -169,13 +169,13 @@ class Learning {
     same.hidden = refusal.textContent !== "";
   }
 
-  /** The picture before training. It is in place by then, and only has to change. */
+  /** Show the picture before training, so that training only has to update it. */
   async showStart() {
     const { choice } = this;
     const { tasks, training, streams } = this.guide;
     const settings = training[choice.task][choice.model];
     const stream = streams.weights[choice.seed];
-    if (!stream) return; // somebody is typing a seed
+    if (!stream) return; // the visitor is still typing the seed
     const network = {
       id: `start:${Object.values(choice).join("-")}`, config: trainedModel(settings), stream,
       initialisation: settings.initialisation, task_settings: settings.task,
@@ -199,7 +199,7 @@ class Learning {
     this.solved = null;
     this.progress = { sequences: 0, seconds: 0, done: false };
     this.showButtons();
-    this.say("Training has begun");
+    this.say("Training has started");
     const request = {
       facts: tasks[name], settings, problem: exampleOf(tasks[name], settings.task),
       starts: { training: streams.training[seed], weights: streams.weights[seed] },
@@ -209,7 +209,7 @@ class Learning {
   }
 
   /**
-   * Without an engine there is nothing to stop or to play with.
+   * Disable the buttons after an error: without an engine there is nothing to stop or play with.
    * @param {unknown} error
    * @returns {never}
    */
@@ -220,7 +220,7 @@ class Learning {
   }
 
   /**
-   * What the worker reports, some sixty times a second.
+   * Take a report of the worker, about sixty times per second.
    * @param {Progress} progress
    */
   take({ points, picture, ...progress }) {
@@ -239,17 +239,17 @@ class Learning {
     if (progress.done) this.attempt(this.finish());
   }
 
-  /** The engine may still load: it begins, and stops at once. */
+  /** Stop. If the engine is still loading, training will start and stop at once. */
   async stop() {
     this.parts.stop.disabled = true;
     await this.finish();
   }
 
-  /** Fetch the weights, and say how it went. */
+  /** Fetch the weights, and announce the result. */
   async finish() {
     const { trained } = this;
     const result = await this.machine("stop", {});
-    if (trained !== this.trained) return; // another one has begun
+    if (trained !== this.trained) return; // another training has started
     this.result = result;
     if (this.progress) this.progress.done = true;
     this.showButtons();
@@ -258,7 +258,7 @@ class Learning {
   }
 
   /**
-   * To those who do not see the figures change.
+   * Announce a text to screen readers.
    * @param {string} text
    */
   say(text) {
@@ -287,7 +287,7 @@ class Learning {
     ];
   }
 
-  /** In place: a page that is made anew sixty times a second is slow. */
+  /** Update the figures in place: rebuilding them sixty times per second is slow. */
   showFigures() {
     const { figures: list } = this.parts;
     if (!list.children.length) {
@@ -300,7 +300,7 @@ class Learning {
   }
 
   /**
-   * In place where it is of the same sizes, since to make it takes longer than a frame.
+   * Update the picture in place if the sizes are equal: rebuilding it takes longer than a frame.
    * @param {Trace} trace @param {Choice} choice
    */
   showPicture(trace, { task, model, seed }) {
@@ -315,7 +315,7 @@ class Learning {
   }
 
   /**
-   * Heads and locations of a trace; those of later ones, which are of the same sizes.
+   * A stage with the heads and locations of a trace, also for later traces of the same sizes.
    * @param {Trace} first
    * @returns {TimelineStage}
    */
@@ -339,7 +339,7 @@ class Learning {
   }
 
   /**
-   * Said in the headings: the form may have been changed since.
+   * Name task and seed in a heading, because the form may have changed since.
    * @param {"curves-of" | "picture-of"} part @param {string} task @param {number} seed
    */
   showWhose(part, task, seed) {
@@ -366,18 +366,18 @@ class Learning {
   }
 
   /**
-   * Where the paper's curves end as flat lines, that is how well print can be read.
+   * Explain the flat ends of the paper's curves: smaller costs cannot be read off the figure.
    * @param {Line[]} paper @param {number} readable
    */
   showReading(paper, readable) {
     const isReached = paper.some(({ points }) => points.some(([, bits]) => bits <= readable));
-    const least = `less than ${formatNumber(readable)} bits cannot be told from 0`;
+    const least = `costs below ${formatNumber(readable)} bits look like 0`;
     this.parts.reading.textContent =
-      isReached ? `The paper's curves are read off print, where ${least}.` : "";
+      isReached ? `The paper's curves are read off its printed figure, where ${least}.` : "";
   }
 
   /**
-   * In place, too: it changes with the task and the model alone.
+   * Update the legend only if it changes, that is with the task or the model.
    * @param {LegendEntry[]} entries
    */
   showLegend(entries) {
@@ -387,7 +387,7 @@ class Learning {
     this.parts.legend.replaceChildren(makeLegend(entries));
   }
 
-  /** What was trained last, and its weights. */
+  /** The last training and its weights. */
   get outcome() {
     const { trained, result } = this;
     if (trained && result) return { trained, result };
@@ -395,7 +395,7 @@ class Learning {
   }
 
   /**
-   * The network as the play view lists it.
+   * The network's entry in the list of the play view.
    * @returns {NetworkFacts}
    */
   get network() {
@@ -413,7 +413,7 @@ class Learning {
     location.hash = `#play/${this.network.id}`;
   }
 
-  /** As the package's own files: what it is stands in the metadata. */
+  /** Save the weights in the format of the package's files, with the settings as metadata. */
   save() {
     const { trained: { task: name, model, settings, seed }, result } = this.outcome;
     const told = {

@@ -1,6 +1,6 @@
 /**
- * Moments worth seeing. Of each: the network, the problem (sizes and the seed it is drawn with),
- * where to look (step, head, both from 0), the lanes of its picture and three sentences.
+ * Moments worth seeing. Each has a network, a problem (its sizes and the seed of the sample), a
+ * step and a head to look at (both from 0), the lanes of its picture and three sentences.
  */
 
 /** @import { Sizes } from "../../studio/static/types.d.ts" */
@@ -16,9 +16,9 @@ export const MOMENTS = [
     network: "pretrained:copy-ff", sizes: { length: 120 }, seed: 1, step: 180, head: 1,
     lanes: ["Output", "write", "read"],
     sentences: [
-      "In training it never saw more than 20 vectors; here are 120.",
-      "What it learned is not a list of answers but a procedure: write, step on, and later read from the start.",
-      "The memory is a ring: a head that leaves at one end comes in again at the other.",
+      "In training, the network never saw more than 20 vectors; here are 120.",
+      "It learned a procedure, not a list of answers: write, move on, and later read from the start.",
+      "The memory is a ring: a head that leaves at one end enters at the other.",
     ],
   },
   {
@@ -26,9 +26,9 @@ export const MOMENTS = [
     network: "pretrained:copy-ff", sizes: { length: 20 }, seed: 2, step: 30, head: 1,
     lanes: ["write", "read"],
     sentences: [
-      "While it listens, the write head gives every vector a location of its own.",
-      "At the delimiter the read head goes to where the first one lies.",
-      "Then it walks the same way again, one location a step: the two slanted lines are parallel.",
+      "During the input, the write head stores every vector in its own location.",
+      "At the delimiter, the read head moves to the first vector.",
+      "Then it follows the path of the write head, one location per step: the two slanted lines are parallel.",
     ],
   },
   {
@@ -36,9 +36,9 @@ export const MOMENTS = [
     network: "pretrained:repeat-copy-lstm", sizes: { length: 6, repeats: 5 }, seed: 3, step: 19, head: 1,
     lanes: ["Output", "read"],
     sentences: [
-      "The same vectors are said five times.",
-      "Each time the read head reaches the last of them, it jumps back to the first: it finds the location beside it by its content, and the gate opens wide for this one step.",
-      "It is a goto, in a loop that the network found by itself. In between, the gate closes a little further with every pass: one can see it count.",
+      "The network repeats the same vectors five times.",
+      "Each time after the last vector, the read head jumps back to the first. It finds the location next to the first vector by content, and the gate opens wide for this one step.",
+      "This is a goto, in a loop that the network learned by itself. Between the jumps, the gate closes a little more with every pass: you can see the network count.",
     ],
   },
   {
@@ -47,8 +47,8 @@ export const MOMENTS = [
     lanes: ["Output", "write", "read"],
     sentences: [
       "Twenty vectors, ten times: twice as long as anything in training.",
-      "This network does not jump back: whatever the read head reads, the write head writes again further on, and so there is always a next copy to read.",
-      "Old copies are overwritten, so the memory never fills up: it learned that with 48 locations.",
+      "This network does not jump back. The write head copies every vector that was read to a later location, so there is always a next copy to read.",
+      "Old copies are overwritten, so the memory never fills up. The network learned this with 48 locations.",
     ],
   },
   {
@@ -56,9 +56,9 @@ export const MOMENTS = [
     network: "pretrained:associative-recall-lstm", sizes: { items: 6 }, seed: 4, step: 29, head: 1,
     lanes: ["Output", "write", "read"],
     sentences: [
-      "Six items go by, each a few vectors, and then one of them comes again as a question.",
-      "The read head jumps to where that item lies, because its content is like the question.",
-      "What is asked for is the item after it, so from there the head walks on.",
+      "The network receives six items of a few vectors each, and then one of them again as a query.",
+      "The read head jumps to the location of that item, because the content there resembles the query.",
+      "The answer is the next item, so the head walks on from there.",
     ],
   },
   {
@@ -66,9 +66,9 @@ export const MOMENTS = [
     network: "pretrained:ngrams-lstm", sizes: { length: 200 }, seed: 5, step: 120, head: 0,
     lanes: ["Output", "Optimum", "write", "read"],
     sentences: [
-      "Each bit follows from the five before it, by odds that are new in every sequence.",
+      "Each bit depends on the five bits before it, with odds that are new in every sequence.",
       "Whenever the same five bits come again, the read head returns to the same location.",
-      "What lies there was left by the bits that followed them before, and the predictions come close to the best possible ones.",
+      "This location records which bits followed before, and the predictions come close to the best possible ones.",
     ],
   },
   {
@@ -77,7 +77,7 @@ export const MOMENTS = [
     lanes: ["Output", "write", "read"],
     sentences: [
       "Twenty vectors arrive in any order, each with a priority.",
-      "One head writes each to a location that is a straight line over its priority.",
+      "One head writes each vector to a location that depends linearly on its priority.",
       "So the memory is the sorted list, and to answer a read head only walks along it, from the highest priority down.",
     ],
   },

@@ -1,4 +1,4 @@
-/** Keeps the site's files, so that it opens without a connection. Python writes the list. */
+/** Service worker that stores the site's files for use offline. Python writes the list. */
 
 /* FILES */
 
@@ -17,7 +17,7 @@ addEventListener("activate", (event) => {
   event.waitUntil(forget());
 });
 
-/** From the network where it answers, so that nobody sees an old page; else what was kept. */
+/** Prefer the network, so that nobody sees an old page; without an answer, use the stored file. */
 addEventListener("fetch", (event) => {
   if (event.request.method !== "GET") return;
   const kept = () => caches.match(event.request, { ignoreSearch: true });

@@ -1,6 +1,6 @@
 /**
- * torch's random numbers: the Mersenne Twister of its CPU generator, and what torch makes of its
- * numbers. One seed gives a page and Python the same problems, and the same weights to begin with.
+ * torch's random numbers: the Mersenne Twister of its CPU generator, and torch's distributions. The
+ * same seed gives the page and Python the same problems and the same initial weights.
  */
 
 const SIZE = 624;
@@ -62,21 +62,21 @@ export class Generator {
   }
 
   /**
-   * float32 from 0 up to, not including, 1.
+   * Uniform float32 in [0, 1).
    * @param {number} count
    */
   uniform(count) {
     return Float32Array.from({ length: count }, () => (this.draw() & 0xffffff) / 2 ** 24);
   }
 
-  /** The same in float64, one number. */
+  /** One uniform float64 in [0, 1). */
   double() {
     const high = this.draw() & 0x1fffff;
     return (high * 2 ** 32 + this.draw()) / 2 ** 53;
   }
 
   /**
-   * float32 with mean 0 and variance 1; the count must be a multiple of 16.
+   * Normal float32 with mean 0 and variance 1; the count must be a multiple of 16.
    * @param {number} count
    */
   normal(count) {
@@ -99,7 +99,7 @@ export class Generator {
 }
 
 /**
- * The seed of a block of a stream; see Python's ntm.runs.stream, which also gives the start.
+ * The seed of a block of a stream; see Python's ntm.runs.stream, which also computes the start.
  * @param {number} start @param {number} block
  */
 export function blockSeed(start, block) {

@@ -1,4 +1,4 @@
-/** What offline.js finds around it: a service worker's scope, and what Python writes into it. */
+/** Globals of offline.js: a service worker's scope, and the constants that Python writes into it. */
 
 declare const VERSION: string;
 declare const FILES: string[];

@@ -1,4 +1,4 @@
-/** One trace as a page of its own, like Python's ntm.studio.sharing, from a page that Python wrote. */
+/** One trace as a self-contained page, made from a blank page of Python's ntm.studio.sharing. */
 
 import { encodeArray } from "../../studio/static/arrays.js";
 
@@ -12,7 +12,7 @@ const BLANK = "data/shared.html";
  */
 export async function sharedFile(trace, view) {
   const answer = await fetch(BLANK);
-  if (!answer.ok) throw new Error(`The site is not whole: ${BLANK} is missing.`);
+  if (!answer.ok) throw new Error(`The site is incomplete: ${BLANK} is missing.`);
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   page.title = trace.title;
   const [title, data, viewer] = ["h1", "#trace", "#viewer"].map((part) => page.querySelector(part));
@@ -23,7 +23,7 @@ export async function sharedFile(trace, view) {
 }
 
 /**
- * JSON that ends no script tag, with arrays as a file can hold them.
+ * JSON that cannot end a script element, with arrays encoded for a file.
  * @param {unknown} value
  */
 function asScript(value) {

@@ -1,4 +1,4 @@
-/** The site's page: the studio's play view without a server, training in the page, and a gallery. */
+/** The site's page: the studio's play view without a server, training, and a gallery. */
 
 import { startPlay } from "../../studio/static/play.js";
 import { explain, startViews } from "../../studio/static/views.js";
@@ -17,7 +17,7 @@ async function begin() {
     train: () => startLearning(backend.catalogue, backend),
     gallery: () => startGallery(backend),
   });
-  // The whole site is kept for when there is no connection; that must not delay the first picture.
+  // Store the whole site for use offline, but only after the first picture.
   await Promise.race([backend.hasTraced, new Promise((done) => setTimeout(done, PATIENCE))]);
   navigator.serviceWorker?.register("offline.js").catch(() => null);
 }

@@ -1,7 +1,6 @@
 /**
- * What the page knows about tasks. Names, settings, ranges, channels and texts are written by
- * Python into data/site.json; `facts` is one task's entry there. How problems are drawn and encoded
- * is in encodings.js.
+ * Tasks in the page. Python writes names, settings, ranges, channels and texts into data/site.json;
+ * `facts` is a task's entry there. Sampling and encoding of problems are in encodings.js.
  */
 
 import { KINDS, Score } from "./encodings.js";
@@ -14,7 +13,7 @@ import { KINDS, Score } from "./encodings.js";
 /** @typedef {{ facts: TaskFacts, kind: Kind, settings: TaskSettings }} Task */
 
 /**
- * A task with its settings; those that are not given are the defaults.
+ * A task with its settings; missing settings have their defaults.
  * @param {TaskFacts} facts @param {TaskSettings} [settings]
  * @returns {Task}
  */
@@ -23,7 +22,7 @@ export function makeTask(facts, settings = {}) {
 }
 
 /**
- * The same task fixed at a size along some of its axes.
+ * The task with fixed sizes along some of its axes.
  * @param {Task} task @param {Sizes} sizes
  * @returns {Task}
  */
@@ -39,7 +38,7 @@ export function atSizes(task, sizes) {
 }
 
 /**
- * The names of the channels, {inputs, outputs}: those of one bit, with as many as there are.
+ * The names of the channels, {inputs, outputs}: the names for one bit, extended to all bits.
  * @param {Task} task
  * @returns {Labels}
  */
@@ -53,7 +52,7 @@ export function channelsOf({ facts, settings }) {
 }
 
 /**
- * Problems as a person would draw them.
+ * Random problems, in the format of drawings.
  * @param {Task} task @param {number} count @param {Generator} random
  */
 export function sampleProblems(task, count, random) {
@@ -73,7 +72,7 @@ export function encodeProblem(problem, task) {
 }
 
 /**
- * The best possible predictions, (steps, 1); null where a perfect answer is possible.
+ * The best possible predictions, (steps, 1); null if a perfect answer is possible.
  * @param {Problem} problem @param {Task} task
  */
 export function optimumOf(problem, task) {
@@ -81,7 +80,7 @@ export function optimumOf(problem, task) {
 }
 
 /**
- * Only sort has a setting that follows from the size of the problem: the number of answers.
+ * Settings that depend on the size of the problem: for sort, the number of answers.
  * @param {Problem} problem @param {Task} task
  */
 function settingsFor(problem, task) {
@@ -91,7 +90,7 @@ function settingsFor(problem, task) {
 }
 
 /**
- * What a person needs to draw a problem, as Python's ntm.studio.drawings.form.
+ * Facts about a task for the drawing pane, as in Python's ntm.studio.drawings.form.
  * @param {Task} task @param {PageLimits} limits
  * @returns {ProblemForm}
  */

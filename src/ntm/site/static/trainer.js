@@ -1,4 +1,4 @@
-/** Training in steps that a page can wait for: the sequences of `ntm train`, in their order. */
+/** Training in short slices, on the same sequences as `ntm train`, in the same order. */
 
 import { SMALLEST_BLOCK } from "../../engine/web/facts.js";
 import { initialWeights } from "./initial.js";
@@ -15,7 +15,7 @@ import { enlarged } from "./weights.js";
 export const REPORT_EVERY = 100; // sequences
 
 /**
- * The model while it trains, which may have fewer memory locations: Python's Settings.trained_model.
+ * The model during training, which may have fewer locations: Python's Settings.trained_model.
  * @param {Pick<Settings, "model" | "training">} settings
  * @returns {NTMConfig}
  */
@@ -29,12 +29,12 @@ export class Trainer {
   /** @type {Problems[]} */
   #batches = [];
   #block = 0;
-  #sum = 0; // of the costs since the last report
+  #sum = 0; // sum of the costs since the last report
   #counted = 0;
 
   /**
-   * `settings` are sections as in a run's config.json; `starts` says where the random numbers of
-   * its streams begin.
+   * `settings` are sections as in a run's config.json; `starts` are the starts of its random
+   * streams.
    * @param {Engine} engine @param {Task} task @param {Settings} settings @param {{ training: number, weights: number }} starts
    */
   constructor(engine, task, settings, starts) {
@@ -47,14 +47,14 @@ export class Trainer {
     this.network.load(initialWeights(model, settings.initialisation, random));
   }
 
-  /** The weights so far, with all the memory locations that the network has. */
+  /** The weights so far, with all memory locations of the network. */
   weights() {
     const { network, settings } = this;
     return enlarged(network.parameters(), network.config, settings.model.memory_locations);
   }
 
   /**
-   * Train until a clock says so; returns points of the learning curve, [sequences, bits].
+   * Train until `isOver()`; returns points of the learning curve, [sequences, bits].
    * @param {() => boolean} isOver
    * @returns {Point[]}
    */
@@ -87,7 +87,7 @@ export class Trainer {
     return [this.sequences, mean];
   }
 
-  /** The batches of the next block, the last one first: Python draws whole batches, too. */
+  /** Sample the batches of the next block, the last first. As in Python, batches are whole. */
   #nextBlock() {
     const size = this.settings.training.batch_size;
     const count = size * Math.ceil(SMALLEST_BLOCK / size);
@@ -101,7 +101,7 @@ export class Trainer {
 }
 
 /**
- * Batches of one sequence as one batch: (time, sequences, channels), zero behind the shorter.
+ * Join batches of one sequence to (time, sequences, channels), with zeros after short sequences.
  * @param {Sequence[]} batches
  * @returns {Problems}
  */

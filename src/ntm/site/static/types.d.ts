@@ -1,4 +1,4 @@
-/** Types of the site's data: what ntm.site.catalogue writes, and the messages to the worker. */
+/** Types of the site's data, which ntm.site.catalogue writes, and of messages to the worker. */
 
 import type { Network as Machine, Tensor } from "../../engine/web/engine.js";
 import type {
@@ -13,13 +13,13 @@ export type Tensors = Record<string, Tensor>;
 /** A task's settings by their Python names. */
 export type TaskSettings = Record<string, number | boolean | string | null>;
 
-/** data/site.json. */
+/** Content of data/site.json. */
 export interface Catalogue extends Guide {
   tasks: Record<string, TaskFacts>;
   networks: NetworkFacts[];
-  /** By task and model. */
+  /** Settings for training, by task and model. */
   training: Record<string, Record<string, Settings>>;
-  /** Where the random numbers begin, by the seed of a run. */
+  /** Starts of the random streams, by the seed of a run. */
   streams: Record<"weights" | "training", Record<string, number>>;
   limits: PageLimits;
 }
@@ -52,9 +52,9 @@ export interface NetworkFacts {
   sequences: number | null;
   bits: number | null;
   initialisation?: Initialisation;
-  /** The weights' file; none where the network is untrained, or the person's own. */
+  /** File of the weights; none for untrained networks and the visitor's own. */
   file?: string | null;
-  /** Where the random numbers of its weights begin, if it is untrained. */
+  /** Start of the random stream of its weights, if it is untrained. */
   stream?: number;
 }
 
@@ -67,7 +67,7 @@ export interface Settings {
   initialisation: Initialisation;
 }
 
-/** A network that runs in a worker: its weights are in a file, or kept, or are drawn at random. */
+/** A network that runs in a worker: its weights are in a file, stored in the worker, or random. */
 export type Run = Pick<
   NetworkFacts, "id" | "config" | "task_settings" | "file" | "initialisation" | "stream">;
 
@@ -81,15 +81,15 @@ export interface TrainRequest {
   facts: TaskFacts;
   settings: Settings;
   starts: { training: number; weights: number };
-  /** The problem that the network is shown on. */
+  /** The problem on which the page shows the network. */
   problem: Problem;
-  /** Sequences to train on. */
+  /** Number of sequences to train on. */
   most: number;
 }
 
-/** What the page may ask of the worker. */
+/** Requests of the page to the worker. */
 export interface Answers {
-  /** Remember a network's weights, which are in no file of the site. */
+  /** Store a network's weights, which are in no file of the site. */
   keep(request: { id: string; tensors: Tensors }): void;
   trace(request: {
     network: Run; facts: TaskFacts; problem: Problem; locations?: number | null; about: About;
@@ -98,7 +98,7 @@ export interface Answers {
   stop(request: object): Promise<{ tensors: Tensors; sequences: number }>;
 }
 
-/** What the worker tells while it trains. */
+/** Report of the worker during training. */
 export interface Progress {
   points: Point[];
   sequences: number;
@@ -117,7 +117,7 @@ export interface Message {
   progress?: Progress;
 }
 
-/** The worker as the page asks it. */
+/** The page's function for requests to the worker. */
 export type Ask = <Name extends keyof Answers>(
   ask: Name, request: Parameters<Answers[Name]>[0]) => Promise<Awaited<ReturnType<Answers[Name]>>>;
 

@@ -1,4 +1,4 @@
-/** Networks' weights: files of safetensors, and larger memories. */
+/** Weights of networks: reading and writing safetensors files, and enlarging memories. */
 
 import { count } from "../../engine/web/shapes.js";
 
@@ -14,7 +14,7 @@ const READERS = new Map([
 ]);
 
 /**
- * { tensors: {name: {shape, values}}, metadata } of the bytes of a file.
+ * Read the bytes of a file as { tensors: {name: {shape, values}}, metadata }.
  * @param {ArrayBuffer} buffer
  * @returns {{ tensors: Tensors, metadata: Record<string, string> }}
  */
@@ -38,7 +38,7 @@ function headerOf(bytes) {
     const header = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
     if (header && typeof header === "object" && !Array.isArray(header)) return header;
   } catch {
-    // said below
+    // the error below covers this
   }
   throw new Error("It is not a safetensors file.");
 }
@@ -50,7 +50,7 @@ function headerOf(bytes) {
  */
 function tensorOf(name, { dtype, shape, data_offsets: offsets } = {}, view, start) {
   const reader = READERS.get(dtype);
-  if (!reader) throw new Error(`Its ${name} is of type ${dtype}; floating-point numbers are read.`);
+  if (!reader) throw new Error(`Its ${name} is of type ${dtype}; it must be floating-point.`);
   const [from, to] = Array.isArray(offsets) ? offsets : [NaN, NaN];
   const isSize = (/** @type {number} */ number) => Number.isInteger(number) && number >= 0;
   const whole = Array.isArray(shape) && shape.every(isSize) && isSize(from) && isSize(to) &&
@@ -98,7 +98,7 @@ export function writeSafetensors(tensors, metadata) {
 }
 
 /**
- * The same network with more memory, as Python's StartState.extended makes it.
+ * The same network with more memory, like Python's StartState.extended.
  * @param {Tensors} tensors @param {NTMConfig} config @param {number} locations
  * @returns {Tensors}
  */
@@ -126,7 +126,7 @@ export function enlarged(tensors, config, locations) {
 }
 
 /**
- * All new locations together weigh as much as the least likely one there was.
+ * Logits for more locations: all new ones together weigh as much as the least likely old one.
  * @param {Float32Array} logits @param {number} locations @param {number} added
  */
 function longerLogits(logits, locations, added) {

@@ -1,6 +1,6 @@
 /**
- * The engine behind messages. The page posts { number, ask, ...request }; the answer is
- * { number, answer } or { number, error }. While it trains it posts { progress } by itself.
+ * A worker that runs the engine. The page posts { number, ask, ...request }; the answer is
+ * { number, answer } or { number, error }. During training the worker also posts { progress }.
  */
 
 import { loadEngine } from "../../engine/web/engine.js";
@@ -18,17 +18,17 @@ import { enlarged, readSafetensors } from "./weights.js";
  *   pictured?: number }} Training
  */
 
-const SLICE = 14; // milliseconds of training between looks at the messages
+const SLICE = 14; // milliseconds of training between checks for messages
 const PICTURE_EVERY = 120; // milliseconds
 const DATA = new URL("../../data/", import.meta.url);
 
 const engine = loadEngine(new URL("../../engine/web/engine.wasm", import.meta.url));
 /** @type {Map<string, Promise<Tensors>>} */
-const weights = new Map(); // promises of tensors, by the ids of networks
+const weights = new Map(); // promises of tensors by network id
 const turn = new MessageChannel();
 turn.port1.start();
 /** @type {Promise<Training> | null} */
-let training = null; // a promise of the one that was asked for last: the engine may still load
+let training = null; // a promise of the last training: the engine may still be loading
 
 /** @type {Answers} */
 const ANSWERS = {
@@ -59,7 +59,7 @@ const ANSWERS = {
 };
 
 /**
- * The state of a new training, which takes the place of the one before.
+ * The state of a new training, which replaces the previous one.
  * @param {TrainRequest} request @param {Promise<Training> | null} before
  * @returns {Promise<Training>}
  */
@@ -72,7 +72,7 @@ async function begin({ facts, settings, starts, problem, most }, before) {
 }
 
 /**
- * The weights of a network: kept, in a file of the site, or those it begins with.
+ * The weights of a network: stored here, from a file of the site, or initial.
  * @param {Run} network
  * @returns {Promise<Tensors>}
  */
@@ -100,7 +100,7 @@ async function untrained({ id, config, initialisation, stream }) {
 }
 
 /**
- * Call when the messages that have come are answered. A timer would wait for 4 ms more.
+ * Call back when all waiting messages are answered. A timer would take 4 ms longer.
  * @param {() => void} call
  */
 function afterMessages(call) {
@@ -109,7 +109,7 @@ function afterMessages(call) {
 }
 
 /**
- * Train for a moment, tell the page, and come back after its messages.
+ * Train for one slice, report to the page, and continue after its messages.
  * @param {Training} state
  */
 function goOn(state) {

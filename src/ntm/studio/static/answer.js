@@ -1,4 +1,4 @@
-/** The answer in words and as a table: for screen readers, for copying, for doubt. */
+/** The answer in words and as a table, for screen readers, for copying and for checking. */
 
 import { formatNumber, partAt } from "./arrays.js";
 import { make } from "./dom.js";
@@ -32,19 +32,19 @@ function verdictOf(trace) {
 }
 
 /**
- * Where the best possible answer is a guess, only the cost above its cost can be learned.
+ * The cost next to the cost of the best possible predictor, for tasks whose answers are guesses.
  * @param {number | null} costBits @param {Values} optimal @param {Values} targets
  */
 function costBesideOptimum(costBits, optimal, targets) {
   const bits = optimal.values.map((p, i) => -Math.log2(targets.values[i] > 0.5 ? p : 1 - p));
   const least = bits.reduce((sum, cost) => sum + cost, 0);
-  return `cost ${formatNumber(costBits ?? NaN)} bits; the best possible predictor pays ` +
-    `${formatNumber(least)} on these bits`;
+  return `cost ${formatNumber(costBits ?? NaN)} bits; the best possible predictor costs ` +
+    `${formatNumber(least)} bits here`;
 }
 
 /**
- * Folded away until asked for; made when opened, because long answers have thousands of cells.
- * Once it is open it stays so, as `view.tableOpen`, for the next trace too.
+ * The answer as a table that is closed at first. It is built when it is opened, because long
+ * answers have thousands of cells. It stays open for the next trace, as `view.tableOpen`.
  * @param {Trace} trace @param {{ tableOpen: boolean }} view
  */
 export function makeAnswerTable(trace, view) {
@@ -71,8 +71,8 @@ function answerTable(trace) {
     const cells = outputs.map((output, channel) => answerCell(trace, step, channel, output));
     return make("tr", {}, make("th", { scope: "row" }, String(step + 1)), ...cells);
   });
-  const caption = make("caption", {}, "The probability of a one in every output; ",
-    make("span", { class: "bad" }, "X"), " marks those on the wrong side of one half.");
+  const caption = make("caption", {}, "The probability of a one for every output; ",
+    make("span", { class: "bad" }, "X"), " marks outputs on the wrong side of one half.");
   return make("table", {}, caption, make("thead", {}, head), make("tbody", {}, ...rows));
 }
 

@@ -18,7 +18,7 @@ export const studio = {
   missing: (network) => `There is no network ${network}, or it has no weights yet.`,
 };
 
-/** How often a request is sent again that the studio was too busy for. */
+/** Number of times that a request is sent while the studio is busy. */
 const ATTEMPTS = 5;
 
 /**
@@ -38,7 +38,7 @@ export function postJson(path, body, signal) {
 }
 
 /**
- * Have something saved as a file.
+ * Save a blob as a file.
  * @param {Blob} blob @param {string} filename
  */
 export function download(blob, filename) {
@@ -46,19 +46,19 @@ export function download(blob, filename) {
   link.href = URL.createObjectURL(blob);
   link.download = filename;
   link.click();
-  // The download may begin after this turn; the address must last until then.
+  // The download may start later; the address must stay valid until then.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
 /**
- * Copy a link for somebody else.
+ * Copy a link to the clipboard.
  * @param {string} link
  */
 export async function copyLink(link) {
   try {
-    await navigator.clipboard.writeText(link); // there is none where the page is not secure
+    await navigator.clipboard.writeText(link); // fails if the page is not secure
   } catch (error) {
-    throw new Error(`The browser does not let the page copy; the link is ${link}`, { cause: error });
+    throw new Error(`The browser does not allow copying; the link is ${link}`, { cause: error });
   }
 }
 
@@ -82,7 +82,7 @@ async function answerTo(path, request, attempts = ATTEMPTS) {
     throw new Error("The studio does not answer; is `ntm studio` still running?", { cause: error });
   }
   if (answer.ok) return answer;
-  // Not what changes a run: it may have happened, only too late to be told.
+  // Never repeat a request that changes a run: it may have succeeded after the time limit.
   if (answer.status === 503 && attempts > 1 && !path.startsWith("runs/")) {
     const seconds = Number(answer.headers.get("Retry-After"));
     await new Promise((resolve) => setTimeout(resolve, 1000 * seconds));

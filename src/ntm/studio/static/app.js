@@ -1,4 +1,4 @@
-/** The studio's page: to play with networks, and to watch training. */
+/** The studio's page: play with networks, and watch training. */
 
 import { studio } from "./api.js";
 import { startPlay } from "./play.js";

@@ -1,6 +1,6 @@
 /**
- * The arrays of a trace document: { shape, data }, with data the base64 of little-endian float32;
- * or, from an engine in the page, { shape, values } as they are.
+ * The arrays of a trace document: { shape, data }, where data is the base64 of little-endian
+ * float32; or, from an engine in the page, { shape, values }.
  */
 
 /** @import { DocumentArray, EncodedArray, Values } from "./types.d.ts" */
@@ -21,7 +21,7 @@ export function decodeArray(array) {
 export function encodeArray({ shape, values }) {
   const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
   const texts = [];
-  // As many arguments as a call may have.
+  // A call can take only a limited number of arguments.
   for (let at = 0; at < bytes.length; at += 8192) {
     texts.push(String.fromCharCode(...bytes.subarray(at, at + 8192)));
   }
@@ -35,7 +35,7 @@ function bytesFromBase64(text) {
 }
 
 /**
- * What an array holds at one index of its first axis, as a view.
+ * A view of the part of an array at one index of its first axis.
  * @param {Values} array @param {number} index
  */
 export function partAt(array, index) {
@@ -44,7 +44,7 @@ export function partAt(array, index) {
 }
 
 /**
- * The value of a matrix at a row of its first axis and a column of its second.
+ * The value of a matrix at a row and a column.
  * @param {Values} matrix @param {number} row @param {number} column
  */
 export function valueIn(matrix, row, column) {
@@ -62,7 +62,7 @@ export function peakOf(values) {
 }
 
 /**
- * The greatest finite magnitude, or `least` where all are smaller.
+ * The greatest finite magnitude, but at least `least`.
  * @param {Iterable<number>} values
  */
 export function greatestMagnitude(values, least = 0) {
@@ -75,7 +75,7 @@ export function greatestMagnitude(values, least = 0) {
 }
 
 /**
- * A number for people: four significant digits, no trailing zeros, no exponent for tiny ones.
+ * A number as text: four significant digits, no trailing zeros, no exponent for tiny numbers.
  * @param {number} value
  */
 export function formatNumber(value) {

@@ -1,4 +1,4 @@
-/** Figure 2 of the paper for one head at one step: four weightings, each made from the last. */
+/** Figure 2 of the paper for one head at one step: four weightings, each computed from the last. */
 
 import { formatNumber, partAt, peakOf } from "./arrays.js";
 import { headColour } from "./colours.js";
@@ -18,7 +18,8 @@ import { tellValues } from "./tip.js";
 const LINK_HEIGHT = 64;
 
 /**
- * Each link: its title, the symbol and value of its parameter at a step, what it did in words, what stands behind it.
+ * Each link has a title, the symbol and value of its parameter at a step, its effect in words, and
+ * the weighting drawn behind it.
  * @type {Link[]}
  */
 const LINKS = [
@@ -36,7 +37,7 @@ const LINKS = [
     symbol: "g",
     parameter: (head, step) => formatNumber(head.gates.values[step]),
     words: (head, step) => gateInWords(head.gates.values[step]),
-    // The gate mixes the content with where the head was; behind the mixture stands the latter.
+    // The gate mixes the content weighting with the last weighting, which is drawn behind.
     ghost: (head, step) => (step > 0 ? partAt(head.weightings, step - 1) : null),
   },
   {
@@ -65,7 +66,7 @@ export function makeChain(trace, stage) {
   const links = LINKS.map((link) => makeLink(link, trace, stage));
   const element = make(
     "section",
-    { class: "chain", "aria-label": "How the chosen head finds its place" },
+    { class: "chain", "aria-label": "How the chosen head finds its location" },
     make("div", { class: "links" }, ...links.map((link) => link.element)),
   );
   return {
@@ -135,16 +136,16 @@ function headingOf({ field, title, symbol }, parameter, tip) {
 function placeInWords(verb, weighting) {
   const peak = peakOf(weighting);
   const weight = weighting[peak];
-  if (!(weight > 2 / weighting.length)) return `${verb} no location in particular`;
+  if (!(weight > 2 / weighting.length)) return `${verb} no single location`;
   const degree = weight > 0.9 ? "" : weight > 0.5 ? ", mostly" : ", a little";
   return `${verb} location ${peak}${degree} (${formatNumber(weight)})`;
 }
 
 /** @param {number} gate */
 function gateInWords(gate) {
-  if (gate > 0.9) return "takes the content's place";
-  if (gate < 0.1) return "stays with its last place";
-  return "mixes content and last place (grey)";
+  if (gate > 0.9) return "jumps to the best match";
+  if (gate < 0.1) return "stays at its last location";
+  return "mixes match and last location (grey)";
 }
 
 /** @param {Float32Array} shift @param {number[]} shifts */

@@ -1,4 +1,4 @@
-/** Learning curves as SVG: cost in bits over thousands of sequences, as the paper draws them. */
+/** Learning curves as SVG: cost in bits over thousands of sequences, as in the paper's figures. */
 
 import { formatNumber } from "./arrays.js";
 import { make, makeSvg } from "./dom.js";
@@ -25,12 +25,12 @@ const MARKERS = [
   "M-5 -2h3v-3h4v3h3v4h-3v3h-4v-3h-3z",
 ];
 
-/** What the arrow keys do: to another line, along a line. */
+/** Moves of the arrow keys: to another line, along a line. */
 const MOVES = new Map([
   ["ArrowLeft", [0, -1]], ["ArrowRight", [0, 1]], ["ArrowUp", [-1, 0]], ["ArrowDown", [1, 0]],
 ]);
 
-/** More points than this in a line are merged: a screen has no room for them. */
+/** Largest number of points per line; more points are merged. */
 const MOST_POINTS = 600;
 
 /** @param {number} number */
@@ -39,10 +39,11 @@ export function markerShape(number) {
 }
 
 /**
- * Draw `lines` into `element`. A line is { name, colours, points, marker, paper, strong }, its
- * points [sequences, bits], its colours [on light, on dark]. `frame` is { sequences, bits: [low, high], log, from }:
- * `log` makes the costs logarithmic, `from` the sequences, which then begin there instead of at
- * zero. `describe(line, point)` is the text for the point next to the pointer, which `tip` shows.
+ * Draw `lines` into `element`. A line is { name, colours, points, marker, paper, strong }; its
+ * points are [sequences, bits], its colours [on light, on dark]. `frame` is { sequences, bits:
+ * [low, high], log, from }: `log` makes the cost axis logarithmic; `from` makes the sequence axis
+ * logarithmic and is its start. `tip` shows `describe(line, point)` for the point next to the
+ * pointer.
  * @param {HTMLElement} element @param {Line[]} lines @param {Frame} frame
  * @param {Tip} tip @param {Describe} describe
  */
@@ -73,7 +74,7 @@ export function drawChart(element, lines, frame, tip, describe) {
 }
 
 /**
- * Where a point lies in a frame of { width, height }: functions of sequences and of bits.
+ * The position of a point in a frame of { width, height }, as functions of sequences and of bits.
  * @param {Frame} frame @param {Box} box
  * @returns {Scales}
  */
@@ -84,7 +85,7 @@ export function scalesOf({ sequences, bits: [low, high], log, from }, { width, h
 }
 
 /**
- * Which share of the way from low to high a value has gone.
+ * The position of a value between low (0) and high (1).
  * @param {number} low @param {number} high
  * @returns {Scale}
  */
@@ -101,7 +102,7 @@ function logarithmic(low, high) {
 }
 
 /**
- * The power of ten at which a logarithmic axis of costs begins.
+ * The power of ten at which a logarithmic axis of costs starts.
  * @param {number} bits
  */
 function decadeBelow(bits) {
@@ -109,8 +110,8 @@ function decadeBelow(bits) {
 }
 
 /**
- * At most about so many points, the last among them: neighbours become one, at their mean cost per
- * sequence. The cost of a point is the mean of the sequences since the point before.
+ * About `most` points or fewer, including the last: neighbours are merged, at their mean cost per
+ * sequence. The cost of a point is the mean over the sequences since the previous point.
  * @param {Point[]} points
  * @returns {Point[]}
  */
@@ -173,7 +174,7 @@ function axes(frame, { x, y }, { width, height }) {
 }
 
 /**
- * Round numbers from low to high, about `count` of them.
+ * About `count` round numbers from low to high.
  * @param {number} low @param {number} high @param {number} count
  */
 export function ticksOf(low, high, count) {
@@ -188,7 +189,7 @@ export function ticksOf(low, high, count) {
 }
 
 /**
- * Thousands of sequences.
+ * Ticks of the sequence axis, in thousands.
  * @param {Frame} frame @param {number} width
  */
 function ticksAcross({ sequences, from }, width) {
@@ -202,7 +203,7 @@ function ticksUp({ bits: [low, high], log }, height) {
 }
 
 /**
- * The powers of ten from low to high; twice and five times them too where that is little.
+ * The powers of ten from low to high; if there are few, also two and five times each.
  * @param {number} low @param {number} high
  */
 function powersWithin(low, high) {
@@ -227,7 +228,7 @@ function chartInWords(lines) {
 }
 
 /**
- * The point nearest to the pointer, of any line, tells its value.
+ * Show the value of the point nearest to the pointer, of any line.
  * @param {SVGElement} svg @param {Line[]} lines @param {Scales} scales @param {Tip} tip @param {Describe} describe
  */
 function tellNearest(svg, lines, { x, y }, tip, describe) {
@@ -251,7 +252,7 @@ function tellNearest(svg, lines, { x, y }, tip, describe) {
 }
 
 /**
- * With the arrow keys: along a line to its next point, or to the next line.
+ * Move with the arrow keys: along a line to its next point, or to the next line.
  * @param {SVGElement} svg @param {Line[]} lines @param {Scales} scales @param {Tip} tip @param {Describe} describe
  */
 function walkAlong(svg, lines, { x, y }, tip, describe) {
@@ -263,7 +264,7 @@ function walkAlong(svg, lines, { x, y }, tip, describe) {
     event.preventDefault();
     const [across, along] = move;
     const from = drawn.findIndex(({ name }) => name === place.name);
-    // Where the line of the last key is gone, this one goes to the first line, or up to the last.
+    // If the last line is no longer there, go to the first line, or upwards to the last.
     const to = from < 0 ? Math.min(across, 0) : from + across;
     const line = drawn[(to + drawn.length) % drawn.length];
     place.name = line.name;
@@ -279,7 +280,7 @@ function walkAlong(svg, lines, { x, y }, tip, describe) {
 }
 
 /**
- * Where the keyboard is in the chart; the same when the chart is drawn again.
+ * The keyboard's place in the chart, which is kept when the chart is drawn again.
  * @type {{ name: string | null, point: number }}
  */
 const keyboardPlace = { name: null, point: 0 };
@@ -305,7 +306,7 @@ export function makeLegend(entries) {
 }
 
 /**
- * In the colours of a model, one for each theme; in a soft one where there are none.
+ * Give an element the colours of a model, one for each theme (default: a soft colour).
  * @param {SVGElement} element @param {Colours} [colours]
  */
 function coloured(element, colours) {

@@ -1,7 +1,7 @@
 /**
- * Colours from values. Every kind of value has its own ramp, in a light and in a dark version, and
- * all of them stay readable under the common colour blindnesses: ink for bits, orange for writing,
- * blue for reading, purple to green for signed numbers.
+ * Colours for values. Every kind of value has its own ramp, in a light and in a dark version: ink
+ * for bits, orange for writing, blue for reading, purple to green for signed numbers. All ramps
+ * stay readable with the common kinds of colour blindness.
  */
 
 /** @import { HeadKind } from "./types.d.ts" */
@@ -36,7 +36,7 @@ export function currentTheme() {
 }
 
 /**
- * Call back whenever light turns into dark or back; returns the function that stops it.
+ * Call back whenever the theme changes; returns a function that stops this.
  * @param {() => void} callback
  */
 export function onThemeChange(callback) {
@@ -45,8 +45,8 @@ export function onThemeChange(callback) {
 }
 
 /**
- * The colours of the values from low to high on the named ramp, in the present theme. A colour is
- * a number, as the pixels of a canvas hold it: alpha, blue, green and red from the highest byte.
+ * The colours of values from low to high on the named ramp, in the present theme. A colour is a
+ * number in the format of canvas pixels: alpha, blue, green and red from the highest byte.
  * @param {Ramp} name @param {number} low @param {number} high
  * @returns {ColourScale}
  */
@@ -66,7 +66,7 @@ export function colourScale(name, low, high) {
 }
 
 /**
- * A strong single colour for a head of that kind: bars, markers.
+ * The colour of bars and markers of a kind of head.
  * @param {HeadKind} kind
  */
 export function headColour(kind) {

@@ -1,4 +1,4 @@
-/** Learning curves for a chart: the paper's lines, a frame around others, and points in words. */
+/** Learning curves for a chart: the paper's lines, axes that fit, and points in words. */
 
 import { formatNumber } from "./arrays.js";
 
@@ -6,7 +6,7 @@ import { formatNumber } from "./arrays.js";
 /** @import { LegendEntry } from "./chart.js" */
 
 /**
- * Axes for a task that has none of its own.
+ * Axes for a task that defines none.
  * @type {Frame}
  */
 export const ANY_FRAME = { sequences: 1e6, bits: [0, 10] };
@@ -24,7 +24,7 @@ export function paperLines(curves, models) {
 }
 
 /**
- * Axes that hold all points and the beginning of the paper's curves, which fall later.
+ * Axes that contain all points and the beginning of the paper's curves, which fall later.
  * @param {Point[]} points @param {Frame} usual
  * @returns {Frame}
  */
@@ -37,9 +37,9 @@ export function frameAround(points, usual) {
 }
 
 /**
- * Axes on which both a network that learns many times faster than the paper's, and the paper's, can
- * be seen. Sequences grow tenfold from mark to mark, beginning at `from`. So do costs, unless even
- * the best ones are far from zero.
+ * Axes that show the paper's curves together with a network that learns many times faster. The
+ * sequence axis is logarithmic and starts at `from`. The cost axis is logarithmic too, unless even
+ * the best costs are far from zero.
  * @param {Point[]} points @param {Line[]} paper @param {Frame} usual @param {number} from
  * @returns {Frame}
  */

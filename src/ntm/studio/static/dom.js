@@ -3,7 +3,7 @@
 /** @typedef {Record<string, string | number | boolean | null | undefined>} Attributes */
 
 /**
- * The element of the page that has an id, and is of a kind.
+ * The element of the page with this id, which must be of this kind.
  * @template {HTMLElement} Kind
  * @param {string} id @param {new () => Kind} kind
  */
@@ -23,7 +23,7 @@ export function findAll(kind, ids, prefix = "") {
 }
 
 /**
- * The field of a form that has a name, and is of a kind.
+ * The field of a form with this name, which must be of this kind.
  * @template {HTMLElement} Kind
  * @param {HTMLFormElement} form @param {string} name @param {new () => Kind} kind
  */
@@ -41,7 +41,7 @@ function ofKind(found, kind, name) {
 }
 
 /**
- * What went wrong, in words.
+ * The message of an error.
  * @param {unknown} error
  */
 export function messageOf(error) {
@@ -68,7 +68,7 @@ export function makeSvg(tag, attributes = {}, ...children) {
 }
 
 /**
- * Give an element attributes and children. Of what is null or false there is no attribute.
+ * Give an element attributes and children. Attributes that are null or false are left out.
  * @template {Element} Made
  * @param {Made} element @param {Attributes} attributes @param {(Node | string)[]} [children]
  */
@@ -93,7 +93,7 @@ export function makeChoice(legend, name, choices, chosen, onChoose) {
   for (const [value, label, kind] of choices) {
     const radio = make("input", { type: "radio", name, value, checked: value === chosen });
     radio.addEventListener("change", () => onChoose(value));
-    // After a click the arrow keys shall not go on to choose; those of the keyboard have no detail.
+    // After a click the arrow keys must not change the choice; clicks by keyboard have detail 0.
     radio.addEventListener("click", (event) => event.detail > 0 && radio.blur());
     group.append(make("label", { class: kind }, radio, make("span", {}, label)));
   }
@@ -101,7 +101,7 @@ export function makeChoice(legend, name, choices, chosen, onChoose) {
 }
 
 /**
- * Make a <details> a menu: it closes when one goes elsewhere or presses Escape.
+ * Make a <details> a menu: it closes on Escape, on a click elsewhere, or when the focus leaves it.
  * @param {HTMLDetailsElement} details @param {() => void} onOpen
  */
 export function makeMenu(details, onOpen) {
@@ -119,7 +119,7 @@ export function makeMenu(details, onOpen) {
   });
 }
 
-/** The pixels of the screen per pixel of the page. */
+/** Screen pixels per CSS pixel. */
 export function pixelRatio() {
   return window.devicePixelRatio || 1;
 }

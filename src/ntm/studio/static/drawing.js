@@ -1,6 +1,6 @@
 /**
- * The drawing pane: a problem of any task as cells to click, drag over or walk through with the
- * arrow keys. Long problems wrap into lines, so that every cell stays large enough to hit.
+ * The drawing pane: a problem of any task as cells to click, drag over or reach with the arrow
+ * keys. Long problems wrap into lines, so that every cell stays large enough to hit.
  */
 
 import { make } from "./dom.js";
@@ -15,14 +15,14 @@ const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowD
 const ENDS = { Home: 0, End: -1 };
 
 /**
- * Draw a problem (as the server takes it) into an element. Cells change the problem in place, and
- * `onChange()` follows. A cell that has the focus keeps it. All vectors of the problem are columns:
- * a task differs in how they are grouped, and in what stands below them.
+ * Draw a problem, in the server's format, into an element. Cells change the problem in place, and
+ * then call `onChange()`. The focus stays on its cell. All vectors of the problem are columns;
+ * tasks differ in the grouping of the columns, and in the controls below them.
  * @param {HTMLElement} element @param {Problem} problem @param {() => void} onChange
  */
 export function mountDrawing(element, problem, onChange) {
   const columns = columnsOf(problem);
-  const label = "Input, one column per vector. Arrow keys move, space turns a bit over.";
+  const label = "Input, one column per vector. Arrow keys move, space flips a bit.";
   const grid = make("div", { class: "grid", role: "group", "aria-label": label });
   const built = columns.map(buildColumn);
   let parts = built.map((column) => column.element);
@@ -82,7 +82,7 @@ function buildColumn(column, x) {
 }
 
 /**
- * Items of associative recall in boxes; any but the last can be made the query.
+ * Items of associative recall in boxes; any item but the last can be the query.
  * @param {Problem} problem @param {number[][][]} items @param {HTMLElement[]} elements @param {() => void} onChange
  */
 function itemGroups(problem, items, elements, onChange) {
@@ -102,7 +102,7 @@ function itemGroups(problem, items, elements, onChange) {
 }
 
 /**
- * A priority from -1 to 1 as a bar around a middle line: drag it, or use the arrow keys.
+ * A priority from -1 to 1 as a bar from a middle line: drag the bar, or use the arrow keys.
  * @param {number[]} priorities @param {number} x @param {() => void} onChange
  */
 function prioritySlider(priorities, x, onChange) {
@@ -152,7 +152,7 @@ function prioritySlider(priorities, x, onChange) {
 }
 
 /**
- * Press turns a cell over; dragging on gives every cell on the way the same bit.
+ * A press flips a cell; dragging sets every cell on the way to the same bit.
  * @param {HTMLElement} grid @param {BuiltColumn[]} built @param {() => void} onChange
  */
 function paintWithPointer(grid, built, onChange) {
@@ -206,7 +206,7 @@ function walkWithKeys(grid, built, onChange) {
 }
 
 /**
- * The cell that something is in, if it is in one.
+ * The cell that contains the target of an event, if any.
  * @param {EventTarget | null} target
  * @returns {HTMLElement | null}
  */
@@ -215,7 +215,7 @@ function cellOf(target) {
 }
 
 /**
- * The grid is one stop of the tab key: the cell that had the focus last.
+ * Focus a cell. The tab key stops once in the grid, at the cell that last had the focus.
  * @param {HTMLElement} grid @param {HTMLElement} cell
  */
 function focusCell(grid, cell) {

@@ -1,4 +1,4 @@
-/** The equations of the paper's section 3, each behind the symbol that it defines. */
+/** The equations of the paper's section 3, each shown by the symbol that it defines. */
 
 import { make } from "./dom.js";
 
@@ -49,7 +49,7 @@ const EQUATIONS = {
     number: 8, symbol: "<i>w&#771;</i>",
     math: at(tilde("w")) + gets + sum("j") + at(sup("w", "g"), "j") + sub("s") +
       `${bracket("(")}<mi>i</mi><mo>-</mo><mi>j</mi>${bracket(")")}`,
-    words: "the shifted weighting: every place moves by the shifts s, round the end of the memory",
+    words: "the shifted weighting: all weights move by the shifts s, around the end of the memory",
   },
   weightings: {
     number: 9, symbol: "<i>w</i>",
@@ -60,22 +60,22 @@ const EQUATIONS = {
     number: 3, symbol: "<i>e</i>",
     math: at(tilde("M")) + gets + at(last("M")) +
       `${bracket("[")}<mn>1</mn><mo>-</mo>${at(sub("w"))}${sub("e")}${bracket("]")}`,
-    words: "the erase vector: where the write head is, the memory is multiplied by one minus it",
+    words: "the erase vector: the memory under the write head is multiplied by 1 minus this vector",
   },
   add: {
     number: 4, symbol: "<i>a</i>",
     math: `${at(sub("M"))}${gets}${at(tilde("M"))}<mo>+</mo>${at(sub("w"))}${sub("a")}`,
-    words: "the add vector: where the write head is, it is added to the memory",
+    words: "the add vector: this vector is added to the memory under the write head",
   },
   read: {
     number: 2, symbol: "<i>r</i>",
     math: sub("r") + gets + sum("i") + at(sub("w")) + at(sub("M")),
-    words: "the read vector: the rows of the memory, weighted by where the read head is",
+    words: "the read vector: the sum of the memory's rows, weighted by the read head's weighting",
   },
 };
 
 /**
- * Whether there is an equation of that name.
+ * Whether there is an equation with this name.
  * @param {string} name
  * @returns {name is Equation}
  */
@@ -84,8 +84,8 @@ export function isSymbol(name) {
 }
 
 /**
- * A button with text and symbol that shows its equation while it is pointed at or has the focus.
- * `part`, if there is one, is a parameter of the same equation, and shows it when pointed at.
+ * A button with text and symbol that shows its equation while the pointer is on it or it has the
+ * focus. `part`, if given, is a parameter of the same equation, and shows it under the pointer.
  * @param {Equation} name @param {string} text @param {Tip} tip @param {HTMLElement | null} [part]
  */
 export function makeSymbol(name, text, tip, part = null) {
@@ -93,7 +93,7 @@ export function makeSymbol(name, text, tip, part = null) {
   const button = make("button", {
     type: "button", class: "symbol", "aria-label": `${text}. Equation ${number}, ${words}`,
   });
-  button.innerHTML = `${text} ${symbol}`; // both are ours
+  button.innerHTML = `${text} ${symbol}`; // safe: both are constants of the page
   const show = () => {
     const { left, bottom } = button.getBoundingClientRect();
     tip.showAt(left - 14, bottom - 12, equation(name));

@@ -2,9 +2,9 @@
 
 /** The format of a trace document. */
 export const TRACE_FORMAT = 2;
-/** What a run may be doing. */
+/** States of a run. */
 export const RUN_STATES = ["running", "stopped", "finished", "failed", "unreadable"];
-/** What the fields of the form accept that starts a run. */
+/** Defaults and limits of the form that starts a run. */
 export const RUN_FORM = {
   seed: { value: 1, min: 0, max: 2147483647 },
   sequences: { value: 100000, min: 1, max: 10000000 },

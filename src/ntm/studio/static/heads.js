@@ -1,4 +1,4 @@
-/** What the heads of a trace do, so that several can be told apart. */
+/** Short descriptions of the heads of a trace, which tell several heads apart. */
 
 import { partAt, peakOf } from "./arrays.js";
 
@@ -9,7 +9,7 @@ import { partAt, peakOf } from "./arrays.js";
  * @type {["write", "read"]}
  */
 export const KINDS = ["write", "read"];
-const ON_A_PLACE = 0.5; // of its weight: where a head then is
+const ON_A_PLACE = 0.5; // a head is at a location with more weight than this
 
 /**
  * The heads of one kind.
@@ -21,7 +21,7 @@ export function headsOf(trace, kind) {
 }
 
 /**
- * The heads of one kind, the one that does most first.
+ * The heads of one kind, the most active head first.
  * @template {HeadKind} Kind
  * @param {Trace} trace @param {Kind} kind
  */
@@ -31,7 +31,7 @@ export function rankedHeads(trace, kind) {
 }
 
 /**
- * How much a write head puts anywhere; how much what a read head brings changes.
+ * The activity of a head: how much a write head adds, or how much the read vector varies.
  * @param {Head} head @param {Trace} trace
  */
 function workOf(head, trace) {
@@ -58,7 +58,7 @@ function variation({ shape: [rows, columns], values }) {
 }
 
 /**
- * What a head does, in a few words.
+ * A head's behaviour in a few words.
  * @param {Head} head @param {Trace} trace
  */
 export function roleOf(head, trace) {

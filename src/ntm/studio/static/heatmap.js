@@ -1,4 +1,4 @@
-/** Heat maps on canvas: every cell is a whole number of screen pixels, so that edges stay crisp. */
+/** Heat maps on canvas. Every cell is a whole number of screen pixels, so that edges stay crisp. */
 
 import { formatNumber } from "./arrays.js";
 import { make, pixelRatio } from "./dom.js";
@@ -15,7 +15,7 @@ const CELLS_WITH_LINES = 7;
 let small = null;
 
 /**
- * The size of a cell in screen pixels such that `count` of them fill at most `room` CSS pixels.
+ * The size of a cell in screen pixels with which `count` cells fill at most `room` CSS pixels.
  * @param {number} room @param {number} count @param {number} largest
  */
 export function fittingCell(room, count, largest) {
@@ -25,10 +25,10 @@ export function fittingCell(room, count, largest) {
 }
 
 /**
- * Draw a map of rows x columns. `colourAt(row, column)` gives a colour as `colourScale` does, or 0
- * for an empty cell; `cell` is { width, height } in screen pixels, the height of many rows perhaps
- * less than one; `below` are CSS pixels left free under the map for marks. Returns the drawing
- * context, in screen pixels.
+ * Draw a map of rows x columns. `colourAt(row, column)` gives a colour of a `colourScale`, or 0 for
+ * an empty cell; `cell` is { width, height } in screen pixels, where the height may be less than
+ * one; `below` is a margin under the map for marks, in CSS pixels. Returns the drawing context, in
+ * screen pixels.
  * @param {HTMLCanvasElement} canvas @param {number} rows @param {number} columns
  * @param {(row: number, column: number) => number} colourAt
  * @param {Cell} cell @param {number} [below]
@@ -38,7 +38,7 @@ export function drawMap(canvas, rows, columns, colourAt, cell, below = 0) {
   const [width, height] = [columns * cell.width, Math.round(rows * cell.height)];
   sizeCanvas(canvas, width, height + Math.round(below * ratio));
   const context = contextOf(canvas);
-  context.imageSmoothingEnabled = cell.height < 1; // else every other row would be left out
+  context.imageSmoothingEnabled = cell.height < 1; // otherwise rows would be left out
   small ??= document.createElement("canvas");
   fillSmall(small, rows, columns, colourAt);
   context.drawImage(small, 0, 0, columns, rows, 0, 0, width, height);
@@ -47,13 +47,13 @@ export function drawMap(canvas, rows, columns, colourAt, cell, below = 0) {
 }
 
 /**
- * What the colours of a scale mean, from a value on: two numbers and the ramp between them.
+ * The legend of a scale from a value upwards: two numbers and the colour ramp between them.
  * @param {ColourScale} scale @param {number} from
  */
 export function makeLegendOf(scale, from) {
   const ramp = make("span", { class: "ramp" });
   ramp.style.backgroundImage = scale.gradient;
-  // A symmetric scale of values of which none is negative uses only its upper half.
+  // Without negative values, a symmetric scale uses only its upper half.
   ramp.classList.toggle("upper-half", from === 0 && scale.low < 0);
   return make("span", { class: "scale" }, formatNumber(from), ramp, formatNumber(scale.high));
 }
@@ -62,11 +62,11 @@ export function makeLegendOf(scale, from) {
 function contextOf(canvas) {
   const context = canvas.getContext("2d");
   if (context) return context;
-  throw new Error("This browser draws no pictures.");
+  throw new Error("This browser cannot draw on a canvas.");
 }
 
 /**
- * Set a canvas to a size in screen pixels, shown pixel for pixel; it is empty afterwards.
+ * Set the size of a canvas in screen pixels, shown pixel for pixel, and clear the canvas.
  * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height
  */
 export function sizeCanvas(canvas, width, height) {
@@ -82,7 +82,7 @@ export function sizeCanvas(canvas, width, height) {
 }
 
 /**
- * One pixel per cell, in a canvas that grows with the largest map.
+ * Draw one pixel per cell, in a canvas that grows with the largest map.
  * @param {HTMLCanvasElement} canvas @param {number} rows @param {number} columns @param {(row: number, column: number) => number} colourAt
  */
 function fillSmall(canvas, rows, columns, colourAt) {
@@ -98,7 +98,7 @@ function fillSmall(canvas, rows, columns, colourAt) {
 }
 
 /**
- * Cut a hairline between cells that are large enough to spare it.
+ * Draw hairlines between cells that are large enough.
  * @param {CanvasRenderingContext2D} context @param {number} rows @param {number} columns @param {Cell} cell
  */
 function separate(context, rows, columns, cell) {
@@ -112,7 +112,7 @@ function separate(context, rows, columns, cell) {
 }
 
 /**
- * Draw one bar per value; `ghost` values, if given, are outlined behind. All in 0..1.
+ * Draw one bar per value; `ghost` values, if given, are outlined behind. All values are in 0..1.
  * @param {HTMLCanvasElement} canvas @param {Float32Array} values @param {Bars} bars
  */
 export function drawBars(canvas, values, { width, height, colour, ghost, ghostColour = colour, down }) {

@@ -1,4 +1,4 @@
-/** What a failure teaches: why a network slipped, and what to try. */
+/** Explanations of failures: why a network made mistakes, and what to try. */
 
 import { sizeOf } from "./problems.js";
 
@@ -6,8 +6,8 @@ import { sizeOf } from "./problems.js";
 /** @typedef {{ text: string, locations: number | null }} Lesson */
 
 /**
- * { text, locations } for a problem and what a network made of it, or null where there is nothing
- * to say; `locations` is the memory that would help. `wrongBits` is null where nothing is scored.
+ * { text, locations } that explains the mistakes of a network, or null without an explanation;
+ * `locations` is a memory size that would help. `wrongBits` is null if nothing is scored.
  * @param {{ problem: Problem, steps: number, network: Network, memory: number | null,
  *    wrongBits: number | null, guesses: unknown }} failure
  * @returns {Lesson | null}
@@ -19,7 +19,7 @@ export function lessonOf({ problem, steps, network, memory, wrongBits, guesses }
 }
 
 /**
- * Every vector needs a location of its own, and the more steps, the fewer locations are shown.
+ * Every vector needs its own location; the longer the problem, the fewer locations can be shown.
  * @param {Problem} problem @param {number} steps @param {Network} network @param {number | null} memory
  * @returns {Lesson | null}
  */
@@ -30,7 +30,7 @@ function tooManyVectors({ vectors }, steps, { limits }, memory) {
   const most = Math.min(largest, Math.floor(together / steps));
   const locations = Math.min(2 ** Math.ceil(Math.log2(vectors.length)), most);
   const text = `${vectors.length} vectors do not fit ${memory} locations`;
-  if (locations < vectors.length) return { text: `${text}: take fewer.`, locations: null };
+  if (locations < vectors.length) return { text: `${text}: use fewer vectors.`, locations: null };
   return { text: `${text}: use ${locations}.`, locations };
 }
 
@@ -40,7 +40,7 @@ function tooManyVectors({ vectors }, steps, { limits }, memory) {
  */
 function untrained({ sequences }) {
   if (sequences !== 0) return null;
-  return { text: "It has learned nothing yet: what it says is a guess.", locations: null };
+  return { text: "This network is untrained: its answer is a guess.", locations: null };
 }
 
 /**
@@ -52,6 +52,6 @@ function beyondTraining(problem, { problem: { sizes } }) {
     .filter(([axis, { trained }]) => sizeOf(problem, axis) > trained[1])
     .map(([axis, { trained }]) => (axis === "length" ? `length ${trained[1]}` : `${trained[1]} ${axis}`));
   if (beyond.length === 0) return null;
-  const text = `It was trained up to ${beyond.join(" and ")}; what it learned does not carry this far.`;
+  const text = `It was trained up to ${beyond.join(" and ")}; it does not generalise this far.`;
   return { text, locations: null };
 }

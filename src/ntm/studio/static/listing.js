@@ -1,11 +1,11 @@
-/** The networks and saved traces that there are to choose from. */
+/** The list of networks and saved traces to choose from. */
 
 import { nullIfMissing } from "./api.js";
 import { listNetworks } from "./networks.js";
 
 /** @import { Backend, Network } from "./types.d.ts" */
 
-/** What the ids of saved traces begin with. */
+/** Prefix of the ids of saved traces. */
 export const SAVED = "trace:";
 const WAIT_FOR_MORE = 1000;
 
@@ -17,7 +17,7 @@ export class Listing {
   timer = 0;
 
   /**
-   * `select` lists them, `more` is shown where it does not list all.
+   * `select` lists networks and traces; `more` is shown if the list is incomplete.
    * @param {Backend} backend @param {HTMLSelectElement} select @param {HTMLElement} more
    */
   constructor(backend, select, more) {
@@ -31,7 +31,7 @@ export class Listing {
   }
 
   /**
-   * List what there is, and `wanted` also where it is beyond the end of the list.
+   * Update the list. `wanted` is added if it exists but is not listed in a large folder.
    * @param {string} wanted
    */
   async update(wanted) {
@@ -50,13 +50,13 @@ export class Listing {
     if (!read) this.timer = setTimeout(() => this.goOn(), WAIT_FOR_MORE);
   }
 
-  /** Without a word where it fails: what is listed is as good as before. */
+  /** Update the list again, and ignore a failure: the old list is still good. */
   goOn() {
     this.update(this.select.value).catch(() => {});
   }
 
   /**
-   * Add what the lists lack, if it is there.
+   * Add a network or trace that exists but is not listed.
    * @param {string} id
    */
   async lookUp(id) {

@@ -1,4 +1,4 @@
-/** What the listing says of a network, as the play view needs it. */
+/** Facts about listed networks that the play view needs. */
 
 import { formatNumber } from "./arrays.js";
 import { make } from "./dom.js";
@@ -9,7 +9,7 @@ import { wholeNumber } from "./route.js";
 /** @typedef {{ id: string, title: string }} Listed */
 
 /**
- * The sizes that a first problem has.
+ * The sizes of the first problem for a network.
  * @param {Network} network
  * @returns {Sizes}
  */
@@ -19,7 +19,7 @@ export function defaultsOf(network) {
 }
 
 /**
- * The locations that an address or a sketch asks for, or else those of training; null without any.
+ * Memory locations from an address or a sketch (default: as trained); null without a memory.
  * @param {Network} network @param {Asking} asking
  */
 export function memoryOf({ memory_locations: locations, limits }, { memory }) {
@@ -28,7 +28,7 @@ export function memoryOf({ memory_locations: locations, limits }, { memory }) {
 }
 
 /**
- * The same, but null where it is as in training.
+ * Memory locations from an address or a sketch; null if they are as trained.
  * @param {Network} network @param {Asking} asking
  */
 export function largerMemory(network, asking) {
@@ -47,7 +47,7 @@ export function describeNetwork({ model, sequences, bits, memory_locations: loca
 }
 
 /**
- * Fill a <select> with networks, those of a task together, and saved traces: { id, title } each.
+ * Fill a <select> with networks, grouped by task, and saved traces: { id, title } each.
  * @param {HTMLSelectElement} select @param {Network[]} networks @param {Listed[]} saved
  */
 export function listNetworks(select, networks, saved) {

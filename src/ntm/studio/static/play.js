@@ -16,11 +16,11 @@ import { mountViewer } from "./viewer.js";
 
 const WAIT_AFTER_EDIT = 120;
 const WAIT_TO_REMEMBER = 250;
-/** Edits run the network by themselves as long as that takes fewer milliseconds than this. */
+/** Edits run the network at once if the last run took fewer milliseconds than this. */
 const FAST_ENOUGH = 1500;
 
 /**
- * `backend` is the studio's server or what stands in for it; see api.js.
+ * `backend` is the studio's server, or the site's replacement for it; see api.js.
  * @param {Guide} guide @param {Backend} backend
  * @returns {Shown}
  */
@@ -42,8 +42,8 @@ function partsOfPage() {
 }
 
 class Play {
-  shown = ""; // the id of the network, or of the saved trace
-  opening = false; // whether the address names something else already
+  shown = ""; // id of the network or saved trace that is shown
+  opening = false; // whether the address already names something else
   /** @type {Network | null} */
   network = null;
   /** @type {Sketch | null} */
@@ -55,7 +55,7 @@ class Play {
   tookToRun = 0; // milliseconds
   turn = 0; // grows with every change; an answer to an earlier turn is out of date
   /** @type {AbortController | null} */
-  running = null; // the AbortController of the request that is under way
+  running = null; // for the current request
   /** @type {Record<string, number>} */
   timers = {};
   parts = partsOfPage();
@@ -91,7 +91,7 @@ class Play {
   }
 
   /**
-   * Where something goes wrong, say it on the page, above the picture, which is out of date.
+   * Show an error above the picture, and mark the picture as out of date.
    * @param {Promise<unknown>} promise
    */
   async attempt(promise) {
@@ -102,7 +102,7 @@ class Play {
       if (!(error instanceof Error)) throw error;
       if (error.name === "AbortError" || turn !== this.turn) return;
       this.say(error.message);
-      this.parts["play-lesson"].textContent = ""; // it was about the run before
+      this.parts["play-lesson"].textContent = ""; // it was about the previous run
       this.setStale(true);
     }
   }
@@ -131,7 +131,7 @@ class Play {
   }
 
   /**
-   * Follow the choice of a network, so that the browser's way back leads here.
+   * Open a network as a new entry of the browser's history, so that Back returns here.
    * @param {string} id
    */
   async goTo(id) {
@@ -141,7 +141,7 @@ class Play {
   }
 
   /**
-   * Show what an address says, or else what was shown before; the lists may have grown.
+   * Show the network of an address, or the one shown before; the lists may have grown.
    * @param {Partial<Route>} route
    */
   async open(route) {
@@ -169,7 +169,7 @@ class Play {
     this.settleOn(id);
     this.network = this.sketch = null;
     this.parts.play.classList.add("only-viewing");
-    this.parts["network-note"].textContent = "A trace that was recorded and saved.";
+    this.parts["network-note"].textContent = "A saved trace.";
     this.setStale(true);
     const trace = await this.backend.savedTrace(id.slice(SAVED.length));
     if (turn === this.turn) this.showTrace(trace);
@@ -182,7 +182,7 @@ class Play {
   }
 
   /**
-   * A drawing stays as long as the next network understands it, unless the address has one.
+   * Open a network. The drawing stays if it fits the network, unless the address contains another.
    * @param {Network} network @param {Partial<Route>} route
    */
   async openNetwork(network, route) {
@@ -240,10 +240,10 @@ class Play {
   get played() {
     const { network, sketch } = this;
     if (network && sketch) return { network, sketch };
-    throw new Error("Choose a network that takes a drawing.");
+    throw new Error("Choose a network to draw a problem for.");
   }
 
-  /** Locations, null without any. What undo brings back may have been for a smaller network. */
+  /** Memory locations, null without a memory. Undo may restore a number for a smaller network. */
   get memory() {
     return this.network && memoryOf(this.network, this.sketch ?? {});
   }
@@ -256,7 +256,7 @@ class Play {
   }
 
   /**
-   * Change something of the problem, and run the network again.
+   * Change the problem, and run the network again.
    * @param {(sketch: Sketch, network: Network) => void} change
    */
   async edit(change) {
@@ -272,14 +272,14 @@ class Play {
     return this.backend.example(network.id, sizes, seed);
   }
 
-  /** A random problem as large as the one that is drawn. */
+  /** Draw a random problem of the present sizes. */
   async drawExample() {
     const turn = (this.turn += 1);
     const { network, sketch } = this.played;
     const axes = Object.keys(network.problem.sizes);
     const sizes = axes.map((axis) => [axis, sizeOf(sketch.problem, axis)]);
     const problem = await this.example(network, Object.fromEntries(sizes));
-    if (turn !== this.turn) return; // something newer was drawn or chosen in the meantime
+    if (turn !== this.turn) return; // the user has drawn or chosen something newer
     sketch.replace(problem);
     this.redraw();
     await this.run();
@@ -297,7 +297,7 @@ class Play {
     this.parts.redo.disabled = !this.sketch?.canRedo;
   }
 
-  /** Run the network after the last of several edits; only on request where that is slow. */
+  /** Run the network after the last of several edits; a slow network waits for the Run button. */
   async runSoon() {
     clearTimeout(this.timers.run);
     this.turn += 1;
@@ -335,12 +335,12 @@ class Play {
   }
 
   /**
-   * The new trace takes the place of the old one, at the same step, head and locations.
+   * Replace the old trace by the new one, at the same step, head and locations.
    * @param {TraceDocument} trace @param {Partial<View> | null} [view]
    */
   showTrace(trace, view = null) {
     const place = this.parts.viewer;
-    // A head that an address names is one of this network's.
+    // A head in an address belongs to this network.
     const named = view?.head === undefined ? {} : { heads: null };
     const last = { ...this.viewer?.view, ...named, ...view };
     // The page must not become shorter in between, or the browser scrolls.
@@ -357,7 +357,7 @@ class Play {
   }
 
   /**
-   * Say why it slipped, if that is known, and offer what would help.
+   * Say why the network failed, if that is known, and offer a remedy.
    * @param {TraceDocument} trace
    */
   teach({ steps, wrong_bits: wrongBits, optimal: guesses }) {
@@ -372,18 +372,18 @@ class Play {
     this.parts["play-lesson"].append(" ", button);
   }
 
-  /** Keep the address true, so that to reload, to go back and to send it all show this again. */
+  /** Keep the address up to date, so that reloading, going back and sharing show this again. */
   remember() {
     clearTimeout(this.timers.remember);
     this.timers.remember = setTimeout(() => this.rememberNow(), WAIT_TO_REMEMBER);
   }
 
-  /** The same at once, before the page turns to something else. */
+  /** Update the address at once, before the page shows something else. */
   rememberNow() {
     clearTimeout(this.timers.remember);
     if (this.parts.play.hidden || this.opening) return;
     const address = writeRoute({ view: "play", id: this.shown, ...this.moment });
-    if (address !== location.hash) this.parts.shared.textContent = ""; // it told of another moment
+    if (address !== location.hash) this.parts.shared.textContent = ""; // about the old address
     history.replaceState(null, "", address);
   }
 
@@ -395,24 +395,24 @@ class Play {
   }
 
   /**
-   * Say below the button how it went: the picture is as good as before.
+   * Show the outcome below the button; an error leaves the picture as it is.
    * @param {Promise<string>} outcome
    */
   async share(outcome) {
     this.parts.shared.textContent = await outcome.catch((error) => error.message);
   }
 
-  /** The address of this moment, for somebody else. */
+  /** Copy the present address. */
   async copyLink() {
     this.rememberNow();
     await copyLink(location.href);
-    return "The link is copied.";
+    return "Link copied.";
   }
 
   async saveFile() {
     const { step = 0, head = 0 } = this.viewer?.view ?? {};
     const page = await this.backend.file(this.request, { step, head });
     download(page, `ntm-${this.played.network.task}.html`);
-    return "The file opens where you are now.";
+    return "Saved. The file opens at this step.";
   }
 }

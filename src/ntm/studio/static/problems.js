@@ -1,4 +1,4 @@
-/** Problems as the server takes them, changed the way a person wants them changed. */
+/** Problems in the server's format: editing, undo, and texts for the address. */
 
 /** @import { Network, Problem, Route } from "./types.d.ts" */
 /** @import { ProblemForm } from "./python.d.ts" */
@@ -16,7 +16,7 @@ export function sizeOf(problem, axis) {
 }
 
 /**
- * Whether what was drawn for one network can be shown to another.
+ * Whether a drawing for one network also fits another.
  * @param {Network} network @param {Network} other
  */
 export function isSameForm(network, other) {
@@ -26,12 +26,12 @@ export function isSameForm(network, other) {
 }
 
 /**
- * A drawing that a person changes. Nothing they drew is lost while they change its size: what a
- * shorter problem leaves out comes back when it is made longer again.
+ * A drawing that the user edits. Changing its size loses nothing: parts that a shorter problem
+ * leaves out come back when the problem is made longer again.
  */
 export class Sketch {
   /** @type {Map<string, unknown[]>} */
-  #left = new Map(); // what was cut off, by the list it was cut from
+  #left = new Map(); // parts that were cut off, by the name of their list
   /** @type {string[]} */
   #past = [];
   /** @type {string[]} */
@@ -40,8 +40,8 @@ export class Sketch {
   #last;
 
   /**
-   * `form` says how many bits a vector has; see the server's listing of networks. `memory` is how
-   * many locations the network is to have for it, null for as many as in training.
+   * `form` has the bits per vector; see the server's listing of networks. `memory` is the number of
+   * memory locations, null for the trained number.
    * @param {Problem} problem @param {ProblemForm} form @param {number | null} [memory]
    */
   constructor(problem, form, memory = null) {
@@ -53,7 +53,7 @@ export class Sketch {
   }
 
   /**
-   * Make the problem longer or shorter; what nobody ever drew is random.
+   * Make the problem longer or shorter; new parts are random.
    * @param {string} axis @param {number} size
    */
   resize(axis, size) {
@@ -80,20 +80,20 @@ export class Sketch {
   }
 
   /**
-   * Put another problem in its place.
+   * Replace the problem.
    * @param {Problem} problem @param {number | null} [memory]
    */
   replace(problem, memory = this.memory) {
     this.settle();
     this.problem = problem;
     this.memory = memory;
-    // As fine as they can be drawn.
+    // Round to the precision of the drawing.
     if (problem.priorities) problem.priorities = problem.priorities.map(hundredth);
     this.#left.clear();
     this.settle();
   }
 
-  /** A step of editing has come to its end: this is what undo comes back to. */
+  /** End a step of editing; undo returns to this state. */
   settle() {
     const now = this.#now;
     if (now === this.#last) return;
@@ -149,8 +149,8 @@ export class Sketch {
 }
 
 /**
- * A bit as the source of the bits before would go on: each context has a chance of its own, whose
- * prior is the arcsine law, so a one follows with the chance (ones + 1/2) / (all + 1).
+ * The next bit, drawn as the source of the earlier bits would draw it. Each context has its own
+ * chance with the arcsine law as prior, so a one follows with the chance (ones + 1/2) / (all + 1).
  * @param {number[]} bits @param {number} context
  */
 function likelyBit(bits, context) {
@@ -175,8 +175,8 @@ function randomBits(count) {
 }
 
 /**
- * The parts of a problem as texts for an address, and back: bits as hexadecimal digits, priorities
- * as hundredths. What makes no sense is read as null.
+ * Conversion of the parts of a problem to texts for an address, and back: bits as hexadecimal
+ * digits, priorities as hundredths. Invalid texts are read as null.
  * @type {Texts}
  */
 const TEXTS = {
@@ -220,7 +220,7 @@ function textOf(problem, name) {
 }
 
 /**
- * The problem that such texts mean, or null where they mean none of this form.
+ * The problem that these texts describe, or null if they describe none of this form.
  * @param {Partial<Route>} texts @param {ProblemForm} form
  * @returns {Problem | null}
  */
@@ -236,13 +236,13 @@ export function problemFromTexts(texts, form) {
 }
 
 /**
- * What to say of texts that are there and mean no problem of this form; nothing of others.
+ * A message for texts that describe no problem of this form; empty if they do, or without texts.
  * @param {Partial<Route>} texts @param {ProblemForm} form
  */
 export function complaintAbout(texts, form) {
   const some = form.fields.some((name) => texts[name]);
   if (!some || problemFromTexts(texts, form)) return "";
-  return "The drawing in this address is not one that this network takes; another is shown.";
+  return "The drawing in this address does not fit this network; another is shown.";
 }
 
 /** @param {Problem} problem @param {ProblemForm} form */
@@ -269,7 +269,7 @@ function vectorsToText(vectors) {
 }
 
 /**
- * Vectors of so many bits, or null.
+ * Vectors of this many bits, or null.
  * @param {string} text @param {number} bits
  * @returns {number[][] | null}
  */
@@ -278,7 +278,7 @@ function vectorsFromText(text, bits) {
 }
 
 /**
- * A list, or null where a part of it is.
+ * A list, or null if any part is null.
  * @template Part
  * @param {(Part | null)[]} parts
  */
@@ -298,7 +298,7 @@ function toHex(bits) {
 }
 
 /**
- * So many bits, or null where the digits are not just enough for them.
+ * This many bits, or null if the number of digits does not fit.
  * @param {string} text @param {number} count
  */
 function fromHex(text, count) {

@@ -1,10 +1,10 @@
 /**
- * The address of what is shown, as it stands behind the hash:
+ * The page's address, after the hash:
  *
- *     #play/NETWORK?v=...&memory=256&step=12&head=1      a network, a drawing, and where one looks
+ *     #play/NETWORK?v=...&memory=256&step=12&head=1      a network, a drawing, a step and a head
  *     #training/TASK
  *
- * Whatever somebody types there is read as far as it makes sense.
+ * Parts of an address that make no sense are ignored.
  */
 
 /** @import { Route, View } from "./types.d.ts" */
@@ -14,7 +14,7 @@ const VIEWS = ["play", "training"];
 const LONGEST = 8000;
 
 /**
- * { view, id, ...rest }: rest are the other values, as texts. The first view is the usual one.
+ * { view, id, ...rest }: rest are the other values, as texts. The first view is the default.
  * @param {string} hash @param {string[]} [views]
  * @returns {Route}
  */
@@ -26,7 +26,7 @@ export function readRoute(hash, views = VIEWS) {
 }
 
 /**
- * The other way round; values that are null are left out, and all of them if they are too long.
+ * The address of a route. Null values are left out; if the address is too long, all values are.
  * @param {RouteValues} route
  */
 export function writeRoute({ view, id, ...rest }) {
@@ -61,7 +61,7 @@ function decoded(text) {
 }
 
 /**
- * Where an address has the viewer be, as far as it says.
+ * The step and head of an address, as far as it contains them.
  * @param {Partial<Route>} route
  */
 export function viewIn({ step, head }) {

@@ -1,11 +1,11 @@
-/** Which runs are listed, in which order, and how long they will take. */
+/** Filter and order of the list of runs, and the time that runs will take. */
 
 /** @import { RunListed } from "./python.d.ts" */
 /** @typedef {"name" | "state" | "sequences" | "bits"} RunColumn */
 /** @typedef {{ column: RunColumn, descending: boolean }} RunOrder */
 
 /**
- * What the runs are compared by, one after the other.
+ * Values for comparing runs, by column; the first that differs decides.
  * @type {Record<RunColumn, ((run: RunListed) => string | number | null)[]>}
  */
 const COLUMNS = {
@@ -16,7 +16,7 @@ const COLUMNS = {
 };
 
 /**
- * The runs whose name has every word of the text in it, of the given state, if one is given.
+ * The runs whose name or model contains every word of the text, in the given state, if any.
  * @param {RunListed[]} runs @param {{ text: string, state: string }} wanted
  */
 export function filterRuns(runs, { text, state }) {
@@ -28,7 +28,7 @@ export function filterRuns(runs, { text, state }) {
 }
 
 /**
- * In the order of a column; runs that have nothing there come last either way.
+ * Sort runs by a column; runs without a value come last in both directions.
  * @param {RunListed[]} runs @param {RunOrder} order
  */
 export function sortRuns(runs, { column, descending }) {
@@ -50,7 +50,7 @@ function compare(a, b, sign) {
 }
 
 /**
- * How long a run will go on at its present speed; null where that is not known.
+ * Seconds until a run ends at its present speed; null if unknown.
  * @param {RunListed} run
  */
 export function secondsLeft({ state, speed, sequences, total }) {

@@ -1,4 +1,4 @@
-/** The table of runs: a row per run, which is changed in place as the run goes on. */
+/** The table of runs. Each run has a row, which is updated in place. */
 
 import { formatNumber } from "./arrays.js";
 import { makeSwatch } from "./chart.js";
@@ -19,11 +19,11 @@ const COLUMNS = [
 ];
 
 /**
- * `order` is { column, descending }; `onSort(column)` and `onShowAll(shown)` are the owner's.
+ * `order` is { column, descending }; clicks call `onSort(column)` and `onShowAll(shown)`.
  * @param {RunOrder} order @param {(column: RunColumn) => void} onSort @param {(shown: boolean) => void} onShowAll
  */
 export function makeRunTable(order, onSort, onShowAll) {
-  const all = make("input", { type: "checkbox", checked: true, "aria-label": "Show all of these" });
+  const all = make("input", { type: "checkbox", checked: true, "aria-label": "Show all runs" });
   all.addEventListener("change", () => onShowAll(all.checked));
   const headings = COLUMNS.map(([column, title]) => {
     const button = make("button", { type: "button", class: "sort" }, title);
@@ -46,8 +46,8 @@ export function makeRunTable(order, onSort, onShowAll) {
 }
 
 /**
- * `colours` are those of the run's model; `actions` are show(shown), pointAt(pointed), stop(),
- * resume() and remove().
+ * `colours` are the colours of the run's model; `actions` are show(shown), pointAt(pointed),
+ * stop(), resume() and remove().
  * @param {RunListed} run @param {Colours | undefined} colours @param {number} marker @param {RunActions} actions
  */
 export function makeRunRow(run, colours, marker, actions) {
@@ -100,7 +100,7 @@ function updateRow(row, run, shown) {
   put(row.state, run.state);
   put(row.reason, run.reason ?? "");
   row.below.hidden = !run.reason;
-  const most = run.at_most ? "at most " : ""; // as long as starts are on trial
+  const most = run.at_most ? "at most " : ""; // while starts are on trial
   put(row.left, seconds === null ? "" : `${most}${durationInWords(seconds)} left, ${speed}`);
   row.progress.hidden = !going || !run.total;
   row.progress.value = run.total ? run.sequences / run.total : 0;
@@ -115,7 +115,7 @@ function updateRow(row, run, shown) {
 }
 
 /**
- * Texts are set only where they differ: a page of 600 rows is looked over every second.
+ * Set a text only if it differs: a page of 600 rows is updated every second.
  * @param {Element} element @param {string} text
  */
 function put(element, text) {

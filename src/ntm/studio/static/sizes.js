@@ -1,4 +1,4 @@
-/** A size of the problem or of the memory: a number, a slider, and how it compares to training. */
+/** A size of the problem or of the memory: a number, a slider, and a comparison with training. */
 
 import { make } from "./dom.js";
 
@@ -6,13 +6,13 @@ import { make } from "./dom.js";
 
 /** @type {Record<string, string>} */
 const NAMES = { length: "Length", repeats: "Repeats", items: "Items", memory: "Memory locations" };
-/** The slider ends at so many times the trained size; the number goes on to the limit. */
+/** The slider ends at this multiple of the trained size; the number field reaches the limit. */
 const STRETCH = 8;
 
 let sizesMade = 0;
 
 /**
- * `range` is { min, max, trained: [least, most] }; `get` and `set` are the size's owner's.
+ * `range` is { min, max, trained: [least, most] }; `get` and `set` access the size.
  * @param {string} axis @param {Pick<SizeRange, "min" | "max" | "trained">} range
  * @param {() => number | null} get @param {(size: number) => void} set
  */
@@ -31,7 +31,7 @@ export function makeSize(axis, { min, max, trained }, get, set) {
   function show() {
     const size = get() ?? min;
     slider.value = String(size);
-    // What somebody is typing is theirs until they leave.
+    // Do not change the number while the user is typing it.
     if (document.activeElement !== number) number.value = String(size);
     hint.classList.toggle("beyond", size > most);
     hint.classList.remove("bad");
@@ -55,5 +55,5 @@ export function makeSize(axis, { min, max, trained }, get, set) {
 /** @param {number} size @param {[number, number]} trained */
 function comparison(size, [least, most]) {
   if (size > most) return `${Number((size / most).toPrecision(2))} times as many as in training`;
-  return `${most}${least < most ? " at most" : ""} in training`;
+  return `${least < most ? "at most " : ""}${most} in training`;
 }

@@ -23,7 +23,7 @@ const HEAD_BARS_HEIGHT = 40;
 const VECTOR_WIDTH = 14;
 const BITS_WIDTH = 20;
 const TICK_DISTANCE = 26;
-/** Where there is no such head. */
+/** Placeholder for a head that does not exist. */
 const NONE = { shape: [0, 0], values: new Float32Array() };
 
 /**
@@ -43,7 +43,7 @@ export function makeTape(trace, stage) {
   );
 
   function layout() {
-    // As wide as there is room, then as wide as the locations are, with the vectors beside them.
+    // Measure the full width first; then shrink to the locations, with the vectors beside them.
     element.style.removeProperty("--tape");
     strip.layout();
     const locations = (strip.cell.width * stage.stretch().count) / pixelRatio();
@@ -104,7 +104,7 @@ function makeStrip(trace, stage) {
 }
 
 /**
- * The heads of one kind: where each stands, and the weighting of the chosen one as bars.
+ * The heads of one kind: a marker for each, and the weighting of the chosen head as bars.
  * @param {HeadKind} kind @param {Trace} trace @param {Stage} stage @param {Strip} strip
  */
 function makeSide(kind, trace, stage, strip) {
@@ -179,7 +179,7 @@ function makeMarker(head, trace) {
     const peak = peakOf(weighting);
     const column = (peak - start + total) % total;
     const size = strip.cell.width / pixelRatio();
-    // A head that goes round the end of the tape appears on the other side; it does not fly over.
+    // A head that wraps around the end of the tape jumps to the other side, without an animation.
     element.classList.toggle("jumps", last !== null && Math.abs(column - last) > count / 2);
     last = column;
     element.hidden = column >= count;
@@ -190,7 +190,7 @@ function makeMarker(head, trace) {
     const room = Math.max(count * size, 2 * half);
     label.style.transform = `translateX(${Math.max(half, Math.min(x, room - half)) - x - half}px)`;
   }
-  // Digits are equally wide, so texts of one length are; to measure each would cost a layout.
+  // Digits are equally wide, so texts of equal length are too. Measuring each would cost a layout.
   function labelWidth() {
     const { length } = label.textContent;
     const width = widths.get(length) || label.offsetWidth;
@@ -202,8 +202,8 @@ function makeMarker(head, trace) {
 }
 
 /**
- * Beside the tape: on the left what is heard, erased and added, on the right what was read, what
- * is said and what should be.
+ * The vectors beside the tape: input, erase and add on the left; read, output and target on the
+ * right.
  * @param {Trace} trace @param {Stage} stage @param {Strip} strip
  */
 function makeVectors(trace, stage, strip) {
@@ -245,7 +245,7 @@ function makeVector({ name, array, ramp, blank }, stage, strip) {
   const element = make("figure", { class: name }, make("figcaption", {}, caption), canvas);
   const width = Math.round((isOfMemory ? VECTOR_WIDTH : BITS_WIDTH) * pixelRatio());
   const rows = () => array().shape[1];
-  // Vectors of bits are as tall as the tape, whatever their number of rows: many share a pixel.
+  // Vectors of bits are always as tall as the tape; many rows share a pixel.
   const height = () => {
     const fitting = (strip.cell.height * strip.rows) / rows();
     return fitting < 1 ? fitting : Math.floor(fitting);
@@ -275,7 +275,7 @@ function makeVector({ name, array, ramp, blank }, stage, strip) {
 }
 
 /**
- * Numbers of locations below the tape, at round distances.
+ * Location numbers below the tape, at round intervals.
  * @param {Strip} strip @param {number} count
  */
 function tickLabels(strip, count) {

@@ -1,4 +1,4 @@
-/** The whole run as a score: one lane per quantity, all over the same time, one cursor. */
+/** The whole run over time: one lane per quantity, like staves of a score, with one cursor. */
 
 import { formatNumber, greatestMagnitude, valueIn } from "./arrays.js";
 import { colourScale, withAlpha } from "./colours.js";
@@ -96,7 +96,7 @@ export function makeTimeline(first, stage) {
 }
 
 /**
- * Which lanes are shown, for the chosen heads and locations: plain values, nothing drawn yet.
+ * The lanes to show for the chosen heads and locations, as plain values.
  * @param {Trace} trace @param {TimelineStage} stage
  */
 function lanesOf(trace, stage) {
@@ -109,11 +109,11 @@ function lanesOf(trace, stage) {
  * @returns {Lane[]}
  */
 function allLanes(trace, stage) {
-  const lanes = [bitsLane("Input", "what it hears", trace.labels.inputs, trace.inputs)];
+  const lanes = [bitsLane("Input", "what it receives", trace.labels.inputs, trace.inputs)];
   const names = trace.labels.outputs;
   if (trace.targets) {
     const blank = (/** @type {number} */ step) => !trace.answering.has(step);
-    lanes.push({ ...bitsLane("Target", "what it should say", names, trace.targets), blank });
+    lanes.push({ ...bitsLane("Target", "the right answer", names, trace.targets), blank });
   }
   lanes.push(outputLane(trace, names));
   if (trace.optimal) {
@@ -148,7 +148,7 @@ function outputLane(trace, names) {
   return {
     ...lane,
     faint: (step) => trace.answering.size > 0 && !trace.answering.has(step),
-    // Where the best possible answer is a guess, a wrong guess is no mistake.
+    // If the best possible answer is a guess, a wrong guess is no mistake.
     wrong: trace.optimal ? null : (row, step) => isWrong(trace, step, row),
     remark: (row, step) => {
       if (!trace.targets || !trace.answering.has(step)) return " (not scored)";
@@ -170,7 +170,7 @@ function headLanes(trace, stage, kind) {
   const moved = head.kind === "write" ? head.adds : trace.reads[head.index];
   const note = kind === "write" ? "where it writes" : "where it reads";
   const all = siblings.length > 1
-    ? [weightingLane(`All ${siblings.length} ${kind} heads`, "where any of them is",
+    ? [weightingLane(`All ${siblings.length} ${kind} heads`, "their largest weights",
       { kind, weightings: anyOf(siblings) }, stage)]
     : [];
   return [
@@ -193,7 +193,7 @@ function weightingLane(title, note, head, stage) {
   return {
     title, note,
     rows: count,
-    // Of a few locations each is tall; of many each has two pixels, if that is not too much.
+    // A few locations get tall rows; many locations get two pixels each, if there is room.
     height: stage.compact
       ? Math.min(COMPACT_HEIGHT / count, 14)
       : Math.max(Math.min(LANE_HEIGHT / count, 14), Math.min(2, 320 / count)),
@@ -213,7 +213,7 @@ function vectorLane(title, array, kind, stage) {
   const most = stage.greatest(array.values);
   return {
     title,
-    note: kind === "write" ? "what it adds there" : "what comes back",
+    note: kind === "write" ? "what it adds" : "what it reads",
     rows: array.shape[1],
     height: Math.max(3, Math.min(VECTOR_LANE_HEIGHT / array.shape[1], 14)),
     names: Array.from({ length: array.shape[1] }, (_, row) => row + 1),
@@ -263,7 +263,7 @@ function laneHeading(lane) {
 }
 
 /**
- * Names of rows; of numbered rows only those at round distances, as many as there is room for.
+ * Names of rows. Numbered rows get a name only at round intervals, as far as there is room.
  * @param {Lane} lane @param {number} height
  */
 function rowLabels(lane, height) {
@@ -301,7 +301,7 @@ function drawLane(canvas, lane, trace, cell) {
 }
 
 /**
- * A framed cross on every wrong bit, and an arrowhead below every step that has one.
+ * Draw a framed cross on every wrong bit, and an arrowhead below every step with a wrong bit.
  * @param {CanvasRenderingContext2D} context @param {HTMLCanvasElement} canvas
  * @param {number} rows @param {(row: number, step: number) => boolean} isWrongAt
  * @param {number} steps @param {Cell} cell
@@ -360,7 +360,7 @@ function followPointer(canvas, trace, stage, cellWidth) {
 }
 
 /**
- * The steps at which it listens and those at which it answers, as brackets above the lanes.
+ * Brackets above the lanes that show at which steps the network listens and answers.
  * @param {Trace} trace
  */
 function buildPhases(trace) {

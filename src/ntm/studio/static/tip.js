@@ -1,4 +1,4 @@
-/** The exact value under the pointer or in the keyboard's cell, shown and spoken. */
+/** A tip that shows and speaks the exact value under the pointer or in the keyboard's cell. */
 
 import { make } from "./dom.js";
 
@@ -37,12 +37,12 @@ export function makeTip() {
 }
 
 /**
- * Make a canvas tell its values: on hover, and cell by cell with the arrow keys while it has the
- * focus. `size()` is { rows, columns }, `cellSize()` { width, height } in CSS pixels,
- * `describe(row, column)` the text. Where `columnShown()` is given the column is not the canvas's
- * own but follows from elsewhere, and so do the keys that move it.
+ * Make a canvas show its values: on hover, and cell by cell with the arrow keys while it has the
+ * focus. `size()` is { rows, columns }, `cellSize()` is { width, height } in CSS pixels, and
+ * `describe(row, column)` is the text. If `columnShown()` is given, it decides the column, and the
+ * keys for the column are handled elsewhere.
  *
- * Returns the function that tells the value of the keyboard's cell again.
+ * Returns a function that shows the value of the keyboard's cell again.
  * @param {HTMLCanvasElement} canvas @param {Tip} tip @param {Told} told
  */
 export function tellValues(canvas, tip, { size, cellSize, describe, columnShown }) {

@@ -1,4 +1,4 @@
-/** A guided tour: one copy in nine steps, for somebody who has read the paper once. */
+/** A guided tour: one copy in nine steps, for readers who have read the paper once. */
 
 import { make } from "./dom.js";
 
@@ -8,64 +8,66 @@ import { make } from "./dom.js";
  *   text: string }} TourStep
  */
 
-/** What is toured: the network, and a drawing of five vectors. */
+/** The network of the tour, and a drawing of five vectors. */
 const TOURED = { id: "pretrained:copy-ff", vectors: "a4.3c.91.e6.58" };
 
 /**
- * Of each step: what is pointed at (and from which place in it on, where it is tall), where the
- * viewer is (step from 1), and what is said.
+ * Each step has the part of the page to point at (`from` where in a tall part), the step (from 1)
+ * and head of the viewer, a title and a text.
  * @type {TourStep[]}
  */
 export const TOUR = [
   {
     part: "drawing", step: 1, head: 0, title: "One copy",
-    text: "Here are five vectors. The network hears them one by one, then a delimiter, and then it " +
-      "has to say them again, in order, without hearing anything more.",
+    text: "Here are five vectors. The network receives them one by one, followed by a delimiter. " +
+      "Then it must repeat the vectors in order, without further input.",
   },
   {
-    part: "input", step: 1, head: 0, title: "It hears",
-    text: "At every step the controller gets one vector, on the left, and what was read from the " +
-      "memory at the step before. It keeps nothing itself: this controller is feedforward.",
+    part: "input", step: 1, head: 0, title: "The input",
+    text: "At every step the controller receives one vector, on the left, and the vector that " +
+      "was read from the memory one step earlier. This feedforward controller remembers nothing " +
+      "itself.",
   },
   {
-    part: "tape", step: 1, head: 0, title: "It writes",
-    text: "So it must write the vector down. The write head stands above one location of the " +
-      "memory, erases a little there (e) and adds the vector (a) in a code of its own.",
+    part: "tape", step: 1, head: 0, title: "Writing",
+    text: "So the network must store the vector in its memory. The write head stands above one " +
+      "location. There it erases a little (e) and adds the vector (a), in a code that it learned.",
   },
   {
-    part: "chain", step: 3, head: 0, title: "It steps on",
-    text: "How does the head find a free place? The gate keeps most of its last place, the shift " +
-      "moves it by -1, and sharpening keeps it from blurring. So every vector gets its own location.",
+    part: "chain", step: 3, head: 0, title: "The next location",
+    text: "How does the head find a free location? The gate keeps most of the last weighting, " +
+      "the shift moves it by -1, and sharpening stops it from blurring. So every vector gets " +
+      "its own location.",
   },
   {
     part: "chain", step: 4, head: 1, title: "The read head waits",
-    text: "Meanwhile the read head does not move. It is held by content: its key resembles what " +
-      "lies in the location where it waits, beside the one that was written first.",
+    text: "Meanwhile the read head does not move. It stays by content: its key resembles the " +
+      "memory at its location, which is next to the location that was written first.",
   },
   {
     part: "tape", step: 6, head: 1, title: "The delimiter",
-    text: "The end of the input. The read head moves by -1 too, and is where the first vector lies. " +
-      "What it reads goes back to the controller.",
+    text: "The delimiter marks the end of the input. Now the read head also moves by -1, to the " +
+      "first vector. The vector that it reads goes to the controller.",
   },
   {
-    part: "output", step: 7, head: 1, title: "It answers",
-    text: "The output is the first vector, read a step ago; beside it is the target. The read head " +
-      "is at the second vector already.",
+    part: "output", step: 7, head: 1, title: "The answer",
+    text: "The output is the first vector, which was read one step earlier. The target is beside " +
+      "it. The read head is already at the second vector.",
   },
   {
     part: "timeline", from: "[data-head=write]", step: 11, head: 1, title: "The same walk twice",
-    text: "Over time it is two slanted lines: where it wrote, and where it read. It is a loop with a " +
-      "pointer that moves on, and nobody wrote that program.",
+    text: "Over time the heads draw two slanted lines: the write head first, then the read head. " +
+      "This is a loop with a moving pointer. Nobody wrote this program: it was learned.",
   },
   {
     part: "sizes", step: 11, head: 1, title: "Beyond training",
-    text: "A program does not mind how long its input is. It was trained on up to 20 vectors: make " +
-      "the length 120, and watch it go on.",
+    text: "A loop does not depend on the length of the input. This network was trained on up to " +
+      "20 vectors. Set the length to 120, and watch the loop continue.",
   },
 ];
 
 /**
- * Where the tour leads at a step: an address for the play view.
+ * The address of a step of the tour in the play view.
  * @param {number} number
  */
 function routeOf(number) {
@@ -76,8 +78,8 @@ function routeOf(number) {
 }
 
 /**
- * The tour of a place in the page: `show(number)` shows a step, or none for null. `open(route)` is
- * called for what is to be seen at a step, `onEnd()` when somebody ends it.
+ * A tour in an element of the page: `show(number)` shows a step, or hides the tour for null. The
+ * tour calls `open(route)` to show the address of a step, and `onEnd()` when the user closes it.
  * @param {HTMLElement} place
  * @param {{ open: (route: Route) => void, onEnd: () => void }} owner
  */

@@ -46,12 +46,12 @@ export function readTrace(source) {
 function readHead({ kind, index, arrays }, siblings) {
   const decoded = Object.entries(arrays).map(([name, array]) => [name, decodeArray(array)]);
   const name = siblings > 1 ? `${kind} ${index + 1}` : kind;
-  // The format says which arrays there are.
+  // The format fixes the names of the arrays.
   return /** @type {Head} */ ({ kind, index, name, ...Object.fromEntries(decoded) });
 }
 
 /**
- * Whether a scored output is on the wrong side of one half; one that is not a number always is.
+ * Whether a scored output is on the wrong side of one half, or not a number.
  * @param {Trace} trace @param {number} step @param {number} channel
  */
 export function isWrong(trace, step, channel) {
@@ -62,7 +62,7 @@ export function isWrong(trace, step, channel) {
 }
 
 /**
- * How many locations the memory has; none where the network has no memory.
+ * Number of memory locations; 0 for a network without a memory.
  * @param {Trace} trace
  */
 export function locationsOf(trace) {
@@ -72,8 +72,8 @@ export function locationsOf(trace) {
 const IN_USE = 0.1;
 
 /**
- * The shortest stretch of locations, around the end of the memory if need be, outside of which no
- * head ever put more than a tenth of its weight. All of them where that would leave out little.
+ * The shortest stretch of locations that contains every weight above a tenth. It may wrap around
+ * the end of the memory. If it would leave out little, it contains all locations.
  * @param {Trace} trace
  * @returns {Stretch}
  */

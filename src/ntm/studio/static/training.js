@@ -32,11 +32,11 @@ class Training {
   /** @type {RunListed[]} */
   runs = [];
   attempts = 0;
-  asked = 0; // how often the runs were asked for; late answers are out of date
+  asked = 0; // number of requests for the runs; late answers are out of date
   /** @type {Map<string, ReturnType<typeof makeRunRow>>} */
-  rows = new Map(); // of the table, by the names of their runs
+  rows = new Map(); // rows of the table by name of run
   /** @type {Map<string, Curve>} */
-  curves = new Map(); // { points, generation } by the names of runs
+  curves = new Map(); // { points, generation } by name of run
   /** @type {Map<string, Record<string, Point[]>>} */
   papers = new Map(); // the paper's curves by task
   /** @type {Set<string>} */
@@ -46,7 +46,7 @@ class Training {
   order = { column: "name", descending: false };
   /** @type {string | null} */
   pointedAt = null;
-  isLost = false; // whether the last time that the runs were asked for, no answer came
+  isLost = false; // whether the last request for the runs got no answer
   axes = "fit";
   scale = "linear";
   tip = makeTip();
@@ -69,7 +69,7 @@ class Training {
     part("runs").append(this.table.element);
     this.view.append(...this.tip.elements);
     part("curves-controls").append(
-      this.chooser("Axes", "axes", [["fit", "the runs'"], ["paper", "the paper's"]]),
+      this.chooser("Axes", "axes", [["fit", "fit the runs"], ["paper", "as in the paper"]]),
       this.chooser("Scale", "scale", [["linear", "linear"], ["log", "logarithmic"]]),
     );
     this.prepareFilter(find("find-run", HTMLInputElement), find("state-wanted", HTMLSelectElement));
@@ -128,8 +128,8 @@ class Training {
   }
 
   /**
-   * What goes wrong is said at the top of the list, in sight wherever one is in it. It goes away
-   * when something that was tried later succeeds, not something that was under way before.
+   * Show an error at the top of the list, where it stays visible while the list scrolls. The error
+   * disappears when a later action succeeds; an earlier action does not clear it.
    * @param {Promise<unknown>} promise
    */
   async attempt(promise) {
@@ -153,7 +153,7 @@ class Training {
   }
 
   /**
-   * Curves are out of date while no answer comes, not where an order is refused.
+   * Mark the curves as out of date while the server does not answer. A refusal does not count.
    * @param {boolean} isLost
    */
   lose(isLost) {
@@ -161,7 +161,7 @@ class Training {
     this.chart.classList.toggle("stale", isLost);
   }
 
-  /** Ask again a second after each answer, and not while nobody looks. */
+  /** Ask again a second after each answer, but not while the view is hidden. */
   async poll() {
     if (!this.view.hidden && !document.hidden) {
       try {
@@ -180,12 +180,12 @@ class Training {
     const asked = (this.asked += 1);
     /** @type {RunsAnswer} */
     const { runs, whole, read } = await getJson("runs");
-    if (asked !== this.asked) return; // a newer answer is on its way, or here
+    if (asked !== this.asked) return; // there is a newer request
     this.runs = runs;
     this.rest.hidden = whole && read;
     this.rest.textContent = read
-      ? "The folder is too large to be listed whole; here are " +
-        `${runs.length.toLocaleString("en")} runs. Move some to another folder to see the others.`
+      ? "The folder is too large to list everything; here are " +
+        `${runs.length.toLocaleString("en")} runs. To see the rest, move some to another folder.`
       : "The folder is large and still being read; more runs will follow.";
     this.showTasks();
     this.remember();
@@ -194,7 +194,7 @@ class Training {
     if (asked === this.asked) this.draw();
   }
 
-  /** Keep the address true: it may name no task, or none that there is, or a run was started. */
+  /** Correct the address: it may name no task or an unknown one, or a new run changes the task. */
   remember() {
     const address = writeRoute({ view: "training", id: this.task ?? "" });
     if (!this.view.hidden && location.hash !== address) history.replaceState(null, "", address);
@@ -204,7 +204,7 @@ class Training {
     return this.runs.filter((run) => run.task === this.task || run.task === null);
   }
 
-  /** The runs of the table, in its order. */
+  /** The runs in the table's order. */
   get runsListed() {
     return sortRuns(filterRuns(this.runsOfTask, this.wanted), this.order);
   }
@@ -213,7 +213,7 @@ class Training {
     return this.runsListed.filter(({ name, task }) => task && !this.hidden.has(name));
   }
 
-  /** At first the task of a run that goes on, or of any run. */
+  /** Show the tasks. At first, choose the task of an active run, or of any run. */
   showTasks() {
     const going = this.runs.find((run) => run.state === "running");
     const known = Object.keys(this.guide.tasks);
@@ -230,7 +230,7 @@ class Training {
     this.taskChoice.value = this.task;
   }
 
-  /** Rows are kept and changed in place, so that the focus stays where it is. */
+  /** Show the runs. Rows are changed in place, so that the focus stays where it is. */
   showRuns() {
     const runs = this.runsListed;
     const rows = runs.flatMap((run) => {
@@ -249,7 +249,7 @@ class Training {
     this.table.element.hidden = runs.length === 0;
     this.empty.hidden = runs.length > 0;
     const some = this.runsOfTask.length > 0;
-    this.empty.textContent = some ? "No run like that." : "No run of this task yet.";
+    this.empty.textContent = some ? "No matching run." : "No run of this task yet.";
   }
 
   /** @param {RunListed} run */
@@ -265,29 +265,29 @@ class Training {
         this.pointedAt = pointed ? run.name : null;
         this.draw();
       },
-      stop: () => this.command(run.name, "stop", "is asked to stop; it ends with a checkpoint"),
+      stop: () => this.command(run.name, "stop", "is stopping and will save a checkpoint"),
       resume: () => this.resume(run.name),
       remove: () => {
-        const question = `Delete the folder of ${run.name}, its weights and its curve?`;
+        const question = `Delete the folder of ${run.name}, with its weights and its curve?`;
         if (confirm(question)) this.command(run.name, "delete", "is deleted");
       },
     });
   }
 
   /**
-   * A run that has seen all its sequences goes on if it is given more.
+   * Resume a run; ask for more sequences if the run is finished.
    * @param {string} name
    */
   resume(name) {
     const { state, total } = this.runs.find((run) => run.name === name) ?? {};
-    const question = `${name} has seen all of its sequences. Train it on how many altogether?`;
+    const question = `${name} is finished. Train it up to how many sequences in total?`;
     const more = state === "finished" ? prompt(question, String(2 * (total ?? 0))) : "";
     const order = more ? { sequences: Number(more) } : {};
-    if (more !== null) this.command(name, "resume", "goes on from its checkpoint", order);
+    if (more !== null) this.command(name, "resume", "continues from its checkpoint", order);
   }
 
   /**
-   * Have the server do something with a run, and say so.
+   * Send a command for a run to the server, and show the outcome.
    * @param {string} name @param {string} action @param {string} outcome @param {{ sequences?: number }} [order]
    */
   command(name, action, outcome, order = {}) {
@@ -295,14 +295,14 @@ class Training {
       /** @type {Partial<Deleted>} */
       const answer = await postJson(`runs/${encodeURIComponent(name)}/${action}`, order);
       if (action === "delete") this.rows.delete(name);
-      this.say(`${name} ${answer.was_there === false ? "was gone already" : outcome}.`);
+      this.say(`${name} ${answer.was_there === false ? "was already deleted" : outcome}.`);
       await this.update();
     };
     return this.attempt(ordered());
   }
 
   /**
-   * What is new of the curves that are shown, and the paper's, once.
+   * Fetch new points of the shown curves and, once per task, the paper's curves.
    * @param {number} asked
    */
   async fetchCurves(asked) {
@@ -316,7 +316,7 @@ class Training {
     if (asked !== this.asked) return;
     const anew = Object.keys(news).filter((name) => !this.take(name, news[name]));
     if (anew.length === 0) return;
-    for (const name of anew) this.curves.delete(name); // these runs began anew
+    for (const name of anew) this.curves.delete(name); // these runs started again
     for (const [name, curve] of Object.entries(await this.askForCurves(anew))) this.take(name, curve);
   }
 
@@ -330,7 +330,7 @@ class Training {
   }
 
   /**
-   * Add what is new to a curve; false where it is another curve than the one that is known.
+   * Add new points to a curve; return false if the curve has started again.
    * @param {string} name @param {Curve} curve
    */
   take(name, { points, generation }) {
@@ -361,7 +361,7 @@ class Training {
   }
 
   /**
-   * The paper's axes, or those of what the shown runs cover.
+   * The paper's axes, or axes that fit the shown runs.
    * @param {Line[]} runs
    * @returns {Frame}
    */
@@ -389,7 +389,7 @@ class Training {
       event.preventDefault();
       this.attempt(this.start(fields));
     });
-    // What was refused is about to be another order.
+    // An edit makes an earlier refusal obsolete.
     form.addEventListener("input", () => this.isLost || this.complain(""));
   }
 

@@ -1,4 +1,4 @@
-/** Moving through time: play and pause, single steps, a slider, and how fast. */
+/** Controls for moving through time: play and pause, single steps, a slider, and the speed. */
 
 import { make, makeSvg } from "./dom.js";
 
@@ -23,7 +23,7 @@ const ICONS = {
 
 /**
  * `stage` is { step(), goTo(step) }; the owner calls `show(step)` whenever the step changes. `view`
- * keeps whether it plays, and how fast.
+ * stores whether the trace is playing, and the speed.
  * @param {Trace} trace @param {Stepping} stage @param {{ playing: boolean, speed: number | null }} view
  */
 export function makeTransport(trace, stage, view) {
@@ -65,7 +65,7 @@ export function stepInWords(trace, step) {
 }
 
 /**
- * Advances the step by the clock; at the end it stops, and a new start begins from the front.
+ * Advances the step by the clock and stops at the last step; playing again starts at the first.
  * @param {number} last @param {Stepping} stage @param {(playing: boolean) => void} onChange
  * @returns {Player}
  */

@@ -1,4 +1,4 @@
-/** Types that the page's modules share. Data that Python writes alone is in python.d.ts. */
+/** Types that the page's modules share. Types of data that only Python writes are in python.d.ts. */
 
 import type {
   Axis, Drawing, FolderAnswer, HeadArray, NGramsProblem, NetworkListed, RecallProblem,
@@ -7,11 +7,11 @@ import type {
 
 export type Awaitable<Value> = Value | Promise<Value>;
 export type HeadKind = "read" | "write";
-/** A part of a learning curve: sequences seen, and the cost in bits. */
+/** A point of a learning curve: sequences seen, and the cost in bits. */
 export type Point = [number, number];
-/** On a light page, on a dark page. */
+/** Colours on a light page and on a dark page. */
 export type Colours = [string, string];
-/** A drawing. Which of its parts there are depends on the task. */
+/** A drawing. Its parts depend on the task. */
 export type Problem = Partial<RepeatCopyProblem & RecallProblem & NGramsProblem & SortProblem>;
 export type Sizes = Partial<Record<Axis, number>>;
 
@@ -21,7 +21,7 @@ export interface Values {
   values: Float32Array;
 }
 
-/** The same in a file: base64 of little-endian float32. */
+/** An array in a file: base64 of little-endian float32. */
 export interface EncodedArray {
   shape: number[];
   data: string;
@@ -34,7 +34,7 @@ export interface Labels {
   outputs: string[];
 }
 
-/** A trace document; the Python module ntm.studio.documents says what it holds. */
+/** A trace document; see the Python module ntm.studio.documents. */
 export interface TraceDocument {
   format: number;
   title: string;
@@ -100,7 +100,7 @@ export interface Trace {
   shifts: number[];
 }
 
-/** Some locations of the memory, around its end if need be. */
+/** A stretch of locations, which may wrap around the end of the memory. */
 export interface Stretch {
   start: number;
   count: number;
@@ -113,16 +113,16 @@ export interface Tip {
   say(text: string): void;
 }
 
-/** What the parts of a viewer may ask of it and of one another. */
+/** The interface through which the parts of a viewer use it and each other. */
 export interface TimelineStage {
   tip: Tip;
   goTo(step: number): void;
   step(): number;
   headOf<Kind extends HeadKind>(kind: Kind): HeadOf[Kind] | undefined;
   stretch(): Stretch;
-  /** The end of the scale of such values. */
+  /** The end of the scale for these values. */
   greatest(values: Float32Array): number;
-  /** Which lanes are shown; all where it is not given. */
+  /** The lanes to show (default: all). */
   lanes?: string[];
   compact?: boolean;
 }
@@ -137,14 +137,14 @@ export interface Part {
   show(step: number): void;
 }
 
-/** What a viewer shows of its trace. */
+/** The part of a trace that a viewer shows. */
 export interface View {
   step: number;
-  /** The chosen head's number among all, and of each kind the chosen one's among its kind. */
+  /** Number of the chosen head among all heads, and among the heads of each kind. */
   head: number;
   read: number;
   write: number;
-  /** How many heads there are; null: another network's. */
+  /** Number of heads; null: of another network. */
   heads: number | null;
   zoomed: boolean;
   fixed: boolean;
@@ -178,7 +178,7 @@ export interface Line {
   strong?: boolean;
 }
 
-/** What the page says about tasks and models: ntm.studio.guide. */
+/** Texts about tasks and models: ntm.studio.guide. */
 export interface Guide {
   tasks: Record<string, TaskGuide>;
   models: Record<string, ModelGuide>;
@@ -199,7 +199,7 @@ export interface ModelGuide {
   colours: Colours;
 }
 
-/** A network of the list; one without a memory has no limits to it. */
+/** A network of the list; a network without a memory has no limits for it. */
 export type Network = NetworkListed;
 
 export interface TraceRequest {
@@ -208,7 +208,7 @@ export interface TraceRequest {
   memory_locations?: number | null;
 }
 
-/** What the play view asks for. The site without a server has the same, made of files and a worker. */
+/** Data source of the play view. The site implements it without a server, by files and a worker. */
 export interface Backend {
   guide(): Awaitable<Guide>;
   networks(): Awaitable<Network[]>;
@@ -217,19 +217,19 @@ export interface Backend {
   savedTrace(name: string): Promise<TraceDocument>;
   /** A network, listed or not; null if there is none. */
   network(id: string): Awaitable<Network | null>;
-  /** Whether these lists have all that there is, and will not grow by themselves. */
+  /** Whether the lists are complete (`whole`), and whether they will stop growing (`read`). */
   folder(): Awaitable<FolderAnswer>;
   /** A random problem. */
   example(network: string, sizes: Sizes, seed: number): Awaitable<Problem>;
-  /** What a network does with a problem. */
+  /** The trace of a network on a problem. */
   trace(request: TraceRequest, signal?: AbortSignal): Promise<TraceDocument>;
-  /** The same as a page of its own, which opens at a step and a head. */
+  /** The trace as a self-contained page that opens at a step and a head. */
   file(request: TraceRequest, view: { step: number; head: number }): Promise<Blob>;
-  /** Why an address leads nowhere, in words. */
+  /** A message for an address that names no known network. */
   missing(network: string): string;
 }
 
-/** An address: what is shown, and the other values as texts. */
+/** An address: the view, the id, and the other values as texts. */
 export interface Route {
   view: string;
   id: string;

@@ -1,5 +1,5 @@
 /**
- * The viewer of one trace: page, shared file and notebook all show what this module draws.
+ * The viewer of one trace, which the page, shared files and notebooks use.
  *
  *     const viewer = mountViewer(element, traceDocument);
  *     viewer.goTo(12);
@@ -20,17 +20,17 @@ import { makeTransport, stepInWords } from "./transport.js";
 /** @import { Part, Stage, Tip, Trace, TraceDocument, View, Viewer } from "./types.d.ts" */
 /** @import { Player } from "./transport.js" */
 
-/** Elements that need the arrow keys for themselves, and those that need the space bar. */
+/** Elements that use the arrow keys themselves, and elements that use the space bar. */
 const HAS_OWN_ARROWS = "input, select, textarea, .grid, [role=slider], .chart";
 const HAS_OWN_SPACE = `${HAS_OWN_ARROWS}, button, summary, a`;
 
 let viewersMade = 0;
 
 /**
- * Draw a trace document into an element. `options.view` is the `view` of another viewer, whose
- * step, head, locations, open table and playing are taken over as far as they exist here. Another
- * number of heads means another network, whose heads do other things.
- * `options.onMove()` is called when somebody goes to another step or head, not while it plays.
+ * Draw a trace document into an element. `options.view` is the `view` of another viewer: its step,
+ * head, locations, open table and playing state are kept where they exist here. A different number
+ * of heads means another network, so the head is not kept.
+ * `options.onMove()` is called when the user goes to another step or head, not while playing.
  * @param {HTMLElement} element @param {TraceDocument} source
  * @param {{ view?: Partial<View>, onMove?: () => void }} [options]
  * @returns {Viewer}
@@ -81,7 +81,7 @@ export function mountViewer(element, source, options = {}) {
 }
 
 /**
- * What the viewer shows of the trace. The only state there is, apart from playing.
+ * The part of the trace that the viewer shows. This is its only state, apart from playing.
  * @param {Trace} trace @param {Partial<View>} [earlier]
  * @returns {View}
  */
@@ -104,7 +104,7 @@ function startingView(trace, earlier) {
 }
 
 /**
- * The heads that do most.
+ * The most active heads.
  * @param {Trace} trace
  */
 function usualHeads(trace) {
@@ -115,7 +115,7 @@ function usualHeads(trace) {
 }
 
 /**
- * What the parts may ask of the viewer and of one another.
+ * The interface through which the parts use the viewer and each other.
  * @param {Trace} trace @param {View} view @param {Tip} tip @param {(step: number) => void} goTo
  * @returns {Stage}
  */
@@ -131,7 +131,7 @@ function makeStage(trace, view, tip, goTo) {
     step: () => view.step,
     chosenHead: () => trace.heads[view.head],
     stretch: () => (view.zoomed ? inUse : all),
-    // The end of a scale: the greatest magnitude there is, or one for all.
+    // End of a scale: the greatest magnitude, or 1 for fixed scales.
     greatest: (values) => (view.fixed ? 1 : greatestMagnitude(values, 1e-6)),
   };
 }
@@ -146,7 +146,7 @@ function machine(tape, chain, controls) {
 }
 
 /**
- * Which head the chain explains, and which locations are shown.
+ * Controls for the head that the chain explains, and for the locations that are shown.
  * @param {Trace} trace @param {View} view @param {() => void} layout
  */
 function makeControls(trace, view, layout) {
@@ -186,7 +186,7 @@ function makeControls(trace, view, layout) {
   const scale = view.fixed ? "fixed" : "fitted";
   controls.append(
     makeChoice("Scales", `scales-${number}`, scales, scale, chooseScale),
-    // Last: many heads take lines of their own.
+    // Last, because many heads take several lines.
     makeChoice("Head", `head-${number}`, heads, String(view.head), chooseHead),
   );
   return controls;

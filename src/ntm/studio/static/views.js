@@ -1,4 +1,4 @@
-/** A page of several views. The address says which one is shown, and what is in it; see route.js. */
+/** A page with several views. The address names the view and its content; see route.js. */
 
 import { find, make } from "./dom.js";
 import { readRoute } from "./route.js";
@@ -6,8 +6,9 @@ import { readRoute } from "./route.js";
 /** @import { Backend, Guide, Shown } from "./types.d.ts" */
 
 /**
- * Show the views of a page. `starters` makes each by the id of its section when it is first shown:
- * from the guide and the backend, an object with `show(route)`.
+ * Show the views of a page. `starters` has a function for each view, by the id of its section. The
+ * function is called with the guide and the backend when the view is first shown, and returns an
+ * object with `show(route)`.
  * @param {Backend} backend
  * @param {Record<string, (guide: Guide, backend: Backend) => Shown>} starters
  */
@@ -22,7 +23,7 @@ export async function startViews(backend, starters) {
     views.set(route.view, view);
     view.show(route);
   };
-  addEventListener("popstate", show); // also where somebody edits the address or follows a link
+  addEventListener("popstate", show); // also when the user edits the address or follows a link
   show();
 }
 
@@ -35,7 +36,7 @@ function showWhether(name, shown) {
 }
 
 /**
- * Say on the page why it does not start.
+ * Show on the page why it does not start.
  * @param {Error} error
  */
 export function explain(error) {
