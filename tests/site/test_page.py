@@ -77,6 +77,7 @@ def test_the_answer_is_that_of_the_layer(page: Page, site: Path) -> None:
     expect(page.locator(".readout")).to_contain_text("of 15")
     vectors = drawn(page)
     page.locator("details.answer summary").click()
+    expect(page.locator("details.answer table")).to_be_visible()  # the event comes later
     found = torch.tensor(answer_table(page))
     net = pretrained.load("copy-ff")
     half = safetensors.load_file(site / "data/copy-ff.safetensors")
