@@ -87,7 +87,7 @@ class Initialisation:
     """Initial values of the weights of an NTM. They affect no shape."""
 
     start_memory: StartMemory = setting(
-        "constant", "initial start memory: 1e-6 everywhere, or random, uniform in (-0.5, 0.5)"
+        "constant", "initial start memory (constant: 1e-6; random: uniform in (-0.5, 0.5))"
     )
     start_spread: float = setting(
         1.0,
