@@ -43,7 +43,7 @@ class StartState(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Set the memory as `initialisation` says, random start weightings, all else to zero."""
+        """Initialise memory and start weightings as `initialisation` says, the rest to zero."""
         chosen = self.initialisation
         if chosen.start_memory == "constant":
             nn.init.constant_(self.memory, CONSTANT_START)

@@ -103,7 +103,7 @@ def in_forward_mode() -> bool:
 any_autocast: Callable[[], bool] = _find(
     "torch._C._is_any_autocast_enabled", lambda: True, "a call takes a little longer"
 )
-# autograd has zero tensors without memory; the kernels would read that memory.
+# Some zeros of autograd were never written to memory, and the kernels read memory.
 is_zero_tensor: Callable[[Tensor], bool] = _find(
     "torch.Tensor._is_zerotensor",
     lambda tensor: False,  # noqa: ARG005

@@ -193,7 +193,10 @@ def _require_short_list(path: str | Path) -> None:
 
 
 def _size(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
-    """Return the bytes of an array; refuse another size in its header, which numpy allocates."""
+    """Return the size of an array in bytes; refuse a header that gives another size.
+
+    numpy allocates the size in the header.
+    """
     with archive.open(member) as file:
         if np.lib.format.read_magic(file) != (1, 0):
             raise ValueError(f"{member.filename} is not an array as numpy saves them")

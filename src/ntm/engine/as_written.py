@@ -47,7 +47,7 @@ def _watch(owner: Owner, name: str, kind: type[nn.Module]) -> None:
 
 
 def _is_foreign(value: object) -> bool:
-    """Whether a foreign function replaced the package's own before this import."""
+    """Whether a function is a user's: it then replaced the package's own before this import."""
     if not isinstance(value, FunctionType):
         return False
     return value.__globals__["__name__"].partition(".")[0] not in _HOMES

@@ -41,7 +41,7 @@ class Native:
         return None
 
     def gradients(self, net: "NTM") -> NTMGradients | None:
-        """Return a training step's gradients without autograd; None for an edited network."""
+        """Return a callable for gradients without autograd, or None for an edited network."""
         return NTMGradients(net) if recognition.trains_as_built(net) else None
 
     def run(self, net: "NTM", request: Request) -> Answer:
@@ -220,7 +220,10 @@ def _backward_by_operator(
     tape: Tensor,
     outputs: Sequence[Tensor | None],
 ) -> tuple[Tensor, list[Tensor], list[Tensor]]:
-    """Compute the gradients by the operator: it takes any tensor, refuses second derivatives."""
+    """Compute the gradients with the operator.
+
+    The operator takes any kind of tensor, and refuses second derivatives with an error.
+    """
     plain = [None if d is None else transforms.as_plain(d) for d in outputs]
     dlogits, dfinal, dweightings = call.divided(plain)
     if dlogits is None:

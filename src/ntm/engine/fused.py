@@ -23,7 +23,7 @@ Row = list[Tensor]
 
 
 class FusedGradients(ABC):
-    """Cost of a network on sequences of a block, and its gradients in each parameter's `.grad`.
+    """Cost of a network on sequences of a block; the gradients go to each parameter's `.grad`.
 
     The parameters must stay at the same memory addresses, which are looked up once.
     """

@@ -88,7 +88,7 @@ class TorchStep(TwoPartStep):
 
 
 class NativeStep(TwoPartStep):
-    """Training step by the native engine and the paper's optimiser: the same as `TorchStep`."""
+    """Same update as `TorchStep`, computed by the native engine, with the paper's optimiser."""
 
     def __init__(
         self, model: torch.nn.Module, gradients: FusedGradients, optimiser: "GravesRMSprop"

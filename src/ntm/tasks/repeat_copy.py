@@ -85,7 +85,7 @@ class RepeatCopy(Task):
     def scale(self) -> tuple[float, float]:
         """Mean and standard deviation of the repeat number over `scale_range`."""
         low, high = self.scale_range
-        # n successive whole numbers have the variance (n^2 - 1) / 12. A single number has 0.
+        # n successive integers have the variance (n^2 - 1) / 12. For n = 1, divide by 1, not 0.
         deviation = math.sqrt(((high - low + 1) ** 2 - 1) / 12) or 1.0
         return (low + high) / 2, deviation
 
