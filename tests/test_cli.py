@@ -250,7 +250,7 @@ def test_the_papers_protocol_can_be_asked_for(capsys: pytest.CaptureFixture[str]
 def test_settings_are_listed_with_their_documentation(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", "copy", "--settings", "--set", "model.shifts=0,1"]) == 0
     listed = capsys.readouterr().out
-    assert re.search(r"^task\.max_length +20 +Most vectors", listed, re.MULTILINE)
+    assert re.search(r"^task\.max_length +20 +Vectors in the longest", listed, re.MULTILINE)
     assert re.search(r"^model\.shifts +0,1 +The integer rotations", listed, re.MULTILINE)
     assert re.search(r"^training\.stop_when_solved +false +Stop early", listed, re.MULTILINE)
     assert "input_size" not in listed

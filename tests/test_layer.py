@@ -604,7 +604,10 @@ def test_a_resized_network_keeps_everything_else(engine: str) -> None:
 @pytest.mark.parametrize(
     ("locations", "told"),
     [
-        (N - 1, f"memory_locations must be at least {N}, what the network has; got {N - 1}"),
+        (
+            N - 1,
+            f"memory_locations must be at least {N}, the number that the network has; got {N - 1}",
+        ),
         (0, "memory_locations must be an integer of at least 1, got 0"),
         (20.0, "memory_locations must be an integer of at least 1, got 20.0"),
     ],

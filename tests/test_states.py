@@ -182,9 +182,7 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_other_choices_are_refused_in_a_sentence(name: str) -> None:
     _, state = ran(network("baseline"))
-    with pytest.raises(
-        IndexError, match=r"^Sequences of a state are chosen by .*; got .*\.$"
-    ) as told:
+    with pytest.raises(IndexError, match=r"^Choose sequences of a state by .*; got .*\.$") as told:
         state[WRONG[name]]
     got = str(told.value).rpartition("; got ")[2]
     assert got.startswith("torch.") or got == f"{WRONG[name]!r}."

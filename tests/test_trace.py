@@ -379,8 +379,8 @@ def test_an_array_whose_header_says_another_size_is_refused(tmp_path: Path) -> N
         members = {name: archive.read(name) for name in archive.namelist()}
     whole = members["lengths.npy"]
     for content, reason in (
-        (whole.replace(b"(3,)", b"(4,)"), "another size than its shape"),
-        (whole[:-8], "another size than its shape"),
+        (whole.replace(b"(3,)", b"(4,)"), "size that does not match its shape"),
+        (whole[:-8], "size that does not match its shape"),
         (whole[:6] + b"\x02\x00" + whole[8:10] + b"\x00\x00" + whole[10:], "as numpy saves them"),
     ):
         with zipfile.ZipFile(file, "w") as archive:

@@ -39,7 +39,7 @@ _NAMES = {
 
 
 def _submodules() -> list[str]:
-    """What `import ntm` gives access to by name, such as `ntm.pretrained`."""
+    """Return the submodules that `import ntm` makes available, such as `ntm.pretrained`."""
     found = (module.name for module in pkgutil.iter_modules(__path__))
     return [name for name in found if name != "__main__"]
 

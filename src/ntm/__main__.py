@@ -1,4 +1,4 @@
-"""`python -m ntm` is `ntm`."""
+"""Entry point of `python -m ntm`, which runs the `ntm` command."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""One time step of the machine, and its state as a value.
+"""One time step of the machine, and the state that it passes to the next step.
 
 x_t, r_{t-1}  ->  controller  ->  head parameters
 M_{t-1}       ->  write heads find their locations, erase and add  ->  M_t
@@ -21,14 +21,14 @@ from ntm.states import Chosen, Flags
 
 
 class State(NamedTuple):
-    """All that one step hands to the next. Every tensor's first axis is the batch."""
+    """State that one time step passes to the next. The first axis of every tensor is the batch."""
 
     memory: Tensor  # M, (batch, N, M)
     read_weightings: Tensor  # w of the read heads, (batch, read heads, N)
     write_weightings: Tensor  # w of the write heads, (batch, write heads, N)
     reads: Tensor  # r, (batch, read heads, M)
-    hidden: Tensor  # of an LSTM controller, (batch, layers, size); no layers for a feedforward one
-    cell: Tensor  # likewise
+    hidden: Tensor  # of an LSTM controller, (batch, layers, size); layers is 0 if feedforward
+    cell: Tensor  # of an LSTM controller, same shape as hidden
 
     @overload  # type: ignore[override]  # a slice chooses sequences, not parts
     def __getitem__(self, index: int) -> Tensor: ...
@@ -37,35 +37,37 @@ class State(NamedTuple):
     def __getitem__(self, index: int | Chosen) -> "Tensor | State":
         """Choose sequences of the batch: `state[3:5]`, `state[mask]`, `state[[4, 0]]`.
 
-        An integer is the number of a part, as in every named tuple: `state[0]` is `state.memory`.
+        An integer selects one tensor, as in every named tuple: `state[0]` is `state.memory`.
         """
         return states.item(self, index)  # type: ignore[no-any-return]
 
     @staticmethod
     def where(done: Flags, fresh: "State", state: "State") -> "State":
-        """Take the sequences that are done from `fresh`, and all others from `state`.
+        """Return `fresh` for the sequences that are done, and `state` for all others.
 
-        done: (batch,) bool, a tensor or a list. Gradients flow into the parts that are taken.
+        done: (batch,) bool, a tensor or a list.
+
+        Gradients flow into the selected sequences.
         """
         return states.where(done, fresh, state, State)
 
     def detach(self) -> Self:
-        """The same state without its history, for truncated backpropagation through time.
+        """Return the state without its history, for truncated backpropagation through time.
 
-        It shares the memory of this state, as `Tensor.detach` does.
+        The result shares memory with this state, as with `Tensor.detach`.
         """
         return states.mapped(Tensor.detach, self)
 
     def clone(self) -> Self:
-        """A copy of the state, with its history: writing to it changes nothing else."""
+        """Return a copy that shares no memory with this state. Gradients flow through the copy."""
         return states.mapped(Tensor.clone, self)
 
     def cpu(self) -> Self:
-        """The same state on the CPU."""
+        """Return the state on the CPU."""
         return states.mapped(Tensor.cpu, self)
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
-        """The same state on another device or in another dtype; the arguments of Tensor.to."""
+        """Return the state on another device or in another dtype; arguments as in `Tensor.to`."""
         return states.mapped(lambda part: part.to(*args, **kwargs), self)
 
     def __repr__(self) -> str:
@@ -76,7 +78,7 @@ states.make_storable(State)
 
 
 class Weightings(NamedTuple):
-    """Weightings of all heads at every step of a call. Steps beyond a length are zero."""
+    """Weightings of all heads at every step. Steps beyond a sequence's length are zero."""
 
     read: Tensor  # (time, batch, read heads, N)
     write: Tensor  # (time, batch, write heads, N)
@@ -89,7 +91,7 @@ states.make_storable(Weightings)
 
 
 class Step(NamedTuple):
-    """Everything that happened in one step; a trace is these, stacked over time."""
+    """Record of one time step. A trace stacks these records over time."""
 
     output: Tensor  # logits, (batch, output_size)
     hidden: Tensor  # the controller's output h, (batch, controller_size)
@@ -110,7 +112,7 @@ class Cell(nn.Module):
         self.output = nn.Linear(config.controller_size + read_values, config.output_size)
 
     def forward(self, x: Tensor, state: State) -> tuple[Step, State]:
-        """x (batch, input_size) and the state before, to what happened and the state after."""
+        """Run one time step on x (batch, input_size); return its record and the next state."""
         seen = torch.cat([x, state.reads.flatten(1)], dim=1)
         h, hidden, cell = self.controller(seen, state.hidden, state.cell)
         heads = self.heads(h)

@@ -1,4 +1,4 @@
-"""The sizes and choices of one network, validated once, here."""
+"""Sizes and options of a network, and their validation."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ ControllerKind = Literal["feedforward", "lstm"]
 ShiftMode = Literal["softmax", "scalar"]
 StartMemory = Literal["constant", "random"]
 
-# Added to the squared norms of equation 6: an empty row or key is similar to nothing, and the
-# gradient stays finite there.
+# Added to the squared norms in equation 6. An all-zero row or key is then similar to nothing, and
+# its gradient is finite.
 SIMILARITY_EPSILON = 1e-8
-# Added to the base of equation 9, so that its logarithm exists where a weighting is exactly zero.
+# Added to the base in equation 9, so that the logarithm of a zero weighting exists.
 SHARPENING_EPSILON = 1e-16
 
 
 @dataclass(frozen=True)
 class NTMConfig:
-    """Everything that decides the shape of an NTM and the equations it runs.
+    """Sizes and options that fix the shape of an NTM and the equations that it computes.
 
     Two networks with equal configs have interchangeable `state_dict`s.
     """
@@ -39,7 +39,7 @@ class NTMConfig:
     write_heads: int = setting(1, "heads that erase and add", at_least=1)
     shifts: tuple[int, ...] = setting((-1, 0, 1), "the integer rotations a head may choose from")
     shift_mode: ShiftMode = setting(
-        "softmax", "a softmax over the shifts, or one scalar between two neighbouring shifts"
+        "softmax", "softmax: one weight per shift; scalar: one number between neighbouring shifts"
     )
 
     def __post_init__(self) -> None:
@@ -58,50 +58,48 @@ class NTMConfig:
 
     @property
     def shift_outputs(self) -> int:
-        """Values a head emits to choose its shift."""
+        """Number of values that a head emits to choose its shift."""
         return len(self.shifts) if self.shift_mode == "softmax" else 1
 
     @property
     def read_head_outputs(self) -> int:
-        """Values the controller emits per read head: key, strength, gate, shift, sharpness."""
+        """Number of values per read head: key, strength, gate, shift, sharpness."""
         return self.memory_width + 3 + self.shift_outputs
 
     @property
     def write_head_outputs(self) -> int:
-        """Values the controller emits per write head: a read head's, then erase and add."""
+        """Number of values per write head: the same as per read head, then erase and add."""
         return self.read_head_outputs + 2 * self.memory_width
 
     @property
     def controller_inputs(self) -> int:
-        """What the controller sees at a step: the input and what was read the step before."""
+        """Number of values that the controller sees per step: the input and the last reads."""
         return self.input_size + self.read_heads * self.memory_width
 
     @property
     def recurrent_layers(self) -> int:
-        """Layers of the controller that carry state: none when it is feedforward."""
+        """Number of controller layers that carry state: 0 for a feedforward controller."""
         return self.controller_layers if self.controller == "lstm" else 0
 
 
 @dataclass(frozen=True)
 class Initialisation:
-    """How the weights of an NTM begin. It changes no shape."""
+    """Initial values of the weights of an NTM. They affect no shape."""
 
     start_memory: StartMemory = setting(
-        "constant", "initial value of the start memory: 1e-6 everywhere, or uniform in (-0.5, 0.5)"
+        "constant", "initial start memory (constant: 1e-6; random: uniform in (-0.5, 0.5))"
     )
     start_spread: float = setting(
         1.0,
-        "deviation of the initial logits of the start weightings: with 4, heads begin in one place",
+        "standard deviation of the start weightings' logits: with 4, a head starts at one location",
         above=0,
     )
-    start_together: bool = setting(
-        False, "whether all heads begin with the same start weighting, or each with its own"
-    )
+    start_together: bool = setting(False, "whether all heads get the same initial start weighting")
     head_gain: float = setting(
-        1.0, "initial weights from controller to heads, as a multiple of Glorot's", above=0
+        1.0, "scale of the initial weights from controller to heads, relative to Glorot's", above=0
     )
     gate_bias: float = setting(
-        0.0, "initial bias of the heads' gates: below 0, heads begin by moving, not by content"
+        0.0, "initial bias of the heads' gates: below 0, heads first move by shifts, not by content"
     )
 
     def __post_init__(self) -> None:

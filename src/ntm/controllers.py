@@ -1,7 +1,7 @@
-"""Section 3.4: the network that reads the input and the last reads, and drives the heads.
+"""Section 3.4: the controller, which sees the input and the last reads and drives the heads.
 
-Both controllers have one call, `output, hidden, cell = controller(inputs, hidden, cell)`, where
-hidden and cell are (batch, layers, size) with no layers at all for the feedforward controller.
+Both controllers are called as `output, hidden, cell = controller(inputs, hidden, cell)`. `hidden`
+and `cell` are (batch, layers, size). For the feedforward controller, layers is 0.
 """
 
 import torch
@@ -11,7 +11,7 @@ from ntm.config import NTMConfig
 
 
 class FeedforwardController(nn.Module):
-    """One tanh layer. What it should remember, it must write to the memory."""
+    """Controller with one tanh layer. It has no state, so it can remember only in the memory."""
 
     def __init__(self, config: NTMConfig) -> None:
         super().__init__()
@@ -20,12 +20,12 @@ class FeedforwardController(nn.Module):
     def forward(
         self, inputs: Tensor, hidden: Tensor, cell: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """inputs (batch, controller_inputs) to (batch, controller_size); no state to change."""
+        """Map inputs (batch, controller_inputs) to (batch, controller_size); keep the state."""
         return torch.tanh(self.layers[0](inputs)), hidden, cell
 
 
 class LSTMController(nn.Module):
-    """A stack of LSTM layers without peepholes, one bias per gate; the top layer is the output."""
+    """Stack of LSTM layers without peepholes, one bias per gate; the top layer is the output."""
 
     def __init__(self, config: NTMConfig) -> None:
         super().__init__()
@@ -35,10 +35,10 @@ class LSTMController(nn.Module):
 
     @torch.no_grad()
     def start_feedforward(self) -> None:
-        """Begin as a feedforward controller: no recurrence, and forget gates that forget.
+        """Start like a feedforward controller: no recurrence, and forget gates that forget.
 
-        What is to be kept must then go to the memory. With the usual start (recurrence, forget
-        gates at +1) the controller first learns to do without its memory.
+        The controller must then remember in the memory. With the usual start (recurrence, forget
+        gates at +1), it first learns to do without the memory.
         """
         for layer in self.layers:
             weight, bias = layer.get_parameter("weight"), layer.get_parameter("bias")
@@ -49,7 +49,7 @@ class LSTMController(nn.Module):
     def forward(
         self, inputs: Tensor, hidden: Tensor, cell: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """One step of every layer; each layer's linear map sees [what is below, its own hidden]."""
+        """Run one step. The linear map of a layer sees [the layer below, its own hidden state]."""
         new_hidden, new_cell = [], []
         for layer, h, c in zip(self.layers, hidden.unbind(1), cell.unbind(1), strict=True):
             inputs, c = lstm_step(layer(torch.cat([inputs, h], dim=1)), c)
@@ -59,14 +59,17 @@ class LSTMController(nn.Module):
 
 
 def lstm_step(preactivations: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
-    """One LSTM layer from its gates' values (batch, 4 size): new hidden and new cell."""
+    """Return the new hidden and cell states of an LSTM layer.
+
+    preactivations: (batch, 4 size), the values of the gates before squashing.
+    """
     input_gate, forget_gate, candidate, output_gate = preactivations.chunk(4, dim=1)
     cell = torch.sigmoid(forget_gate) * cell + torch.sigmoid(input_gate) * torch.tanh(candidate)
     return torch.sigmoid(output_gate) * torch.tanh(cell), cell
 
 
 def make_controller(config: NTMConfig) -> FeedforwardController | LSTMController:
-    """The controller that the config names."""
+    """Return the controller that the config names."""
     if config.controller == "lstm":
         return LSTMController(config)
     return FeedforwardController(config)

@@ -1,11 +1,11 @@
-"""From the controller's output to what each head asks for.
+"""Parameters of the heads, computed from the controller's output.
 
 One linear layer emits the values of all heads, read heads first:
 
     read head    key (M) | strength | gate | shift (S) | sharpness
     write head   key (M) | strength | gate | shift (S) | sharpness | erase (M) | add (M)
 
-and each value is squashed into the range that section 3 gives it.
+Each value is then squashed into the range that section 3 gives for it.
 """
 
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from ntm.config import NTMConfig
 
 
 class HeadParameters(NamedTuple):
-    """What all heads ask for at one step."""
+    """Parameters of all heads at one step."""
 
     read: Focus
     write: Focus
@@ -28,7 +28,7 @@ class HeadParameters(NamedTuple):
 
 
 class Heads(nn.Module):
-    """The linear layer from controller to heads, and the squashing of its values."""
+    """Linear layer from the controller to the heads, followed by the squashing functions."""
 
     def __init__(self, config: NTMConfig) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class Heads(nn.Module):
             values.view(heads, -1)[:, config.memory_width + 1] = bias
 
     def forward(self, hidden: Tensor) -> HeadParameters:
-        """hidden (batch, controller_size) to the parameters of all heads."""
+        """Map hidden (batch, controller_size) to the parameters of all heads."""
         values = self.linear(hidden)
         read, write = torch.split(values, [self.read_values, self.write_values], dim=1)
         read = torch.unflatten(read, 1, (self.config.read_heads, -1))
@@ -78,5 +78,5 @@ class Heads(nn.Module):
 
 
 def softplus(x: Tensor) -> Tensor:
-    """ln(1 + e^x). PyTorch takes x itself above 20, which is not yet all of float64's digits."""
+    """Return ln(1 + e^x). By default PyTorch returns x above 20, which is too early for float64."""
     return functional.softplus(x, threshold=40)

@@ -1,7 +1,7 @@
-"""The learned state every sequence starts from, and how it grows with the memory.
+"""The learned state before the first step, and its extension to a larger memory.
 
 Section 4 resets the memory, the reads and the controller to bias values at the start of each
-sequence. The weightings start somewhere too: they are learned as logits, to stay distributions.
+sequence. The start weightings are learned, too: as logits, so that they stay distributions.
 """
 
 import copy
@@ -18,9 +18,9 @@ CONSTANT_START = 1e-6
 
 
 class StartState(nn.Module):
-    """The parameters behind the state before the first step.
+    """Parameters of the state before the first step.
 
-    `hidden` and `cell` are None for a feedforward controller, which has no state of its own.
+    `hidden` and `cell` are None for a feedforward controller, which has no state.
     """
 
     hidden: nn.Parameter | None
@@ -43,7 +43,7 @@ class StartState(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Rows alike (or random, if so configured); random places for the heads to start in."""
+        """Initialise memory and start weightings as `initialisation` says, the rest to zero."""
         chosen = self.initialisation
         if chosen.start_memory == "constant":
             nn.init.constant_(self.memory, CONSTANT_START)
@@ -61,7 +61,7 @@ class StartState(nn.Module):
                 nn.init.zeros_(parameter)
 
     def forward(self, batch_size: int) -> State:
-        """The same start for every sequence of a batch."""
+        """Return the state before the first step, the same for every sequence of a batch."""
         nothing = self.memory.new_empty(0, self.config.controller_size)
         start = State(
             memory=self.memory,
@@ -71,19 +71,19 @@ class StartState(nn.Module):
             hidden=nothing if self.hidden is None else self.hidden,
             cell=nothing if self.cell is None else self.cell,
         )
-        if not torch.is_grad_enabled():  # where a view of a parameter would still require gradients
+        if not torch.is_grad_enabled():  # a view of a parameter would still require gradients
             start = start.detach()
         return State(*(tensor.expand(batch_size, *tensor.shape) for tensor in start))
 
     @torch.no_grad()
     def extended(self, config: NTMConfig) -> Self:
-        """The start of the same machine with more locations, appended after the trained ones.
+        """Return the start for a larger memory; new locations follow the trained ones.
 
         A new row starts as the mean of the trained rows. All new locations together weigh as much
-        as the least likely trained one, so a head starts where it learned to start.
+        as the least likely trained location, so a head starts where it learned to start.
         """
         if not {"memory", "read_logits", "write_logits"} <= self._parameters.keys():
-            raise ValueError("The learned start is parametrised; undo that before it is resized.")
+            raise ValueError("The learned start is parametrised; undo this before you resize it.")
         added = config.memory_locations - self.config.memory_locations
         larger = copy.deepcopy(self)
         larger.config = config
@@ -97,9 +97,9 @@ class StartState(nn.Module):
         return larger
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
-        """Load as every module does, also files of version 1.0.
+        """Load like every module, and accept files of version 1.0, too.
 
-        There a feedforward controller had `hidden` and `cell` too, without elements.
+        In version 1.0, a feedforward controller had an empty `hidden` and an empty `cell`.
         """
         for name in (prefix + own for own in ("hidden", "cell") if getattr(self, own) is None):
             if name in state_dict and state_dict[name].numel() == 0:

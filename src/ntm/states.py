@@ -1,6 +1,6 @@
 """Operations on a state: named tensors whose first axis is the batch.
 
-`State` and `LSTMState` have these as methods.
+`State` and `LSTMState` offer these operations as methods.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,12 +18,19 @@ Flags = Tensor | Sequence[bool]
 
 
 def mapped(change: Callable[[Tensor], Tensor], state: Named) -> Named:
-    """Apply a function to every part."""
-    return type(state)(*[change(part) for part in state])
+    """Apply a function to every tensor of a state."""
+    return _made(type(state), [change(part) for part in state])
+
+
+def _made(kind: type[Named], parts: Sequence[Tensor]) -> Named:
+    """Return a state of these tensors; a compiler cannot follow `_make` in every torch."""
+    make: Any = kind
+    state: Named = make(*parts)
+    return state
 
 
 def item(state: Named, index: int | Chosen) -> Any:
-    """Return a part for an integer, and these sequences of the batch for anything else."""
+    """Return one tensor for an integer, and the chosen sequences for anything else."""
     if _is_integer(index):
         return tuple.__getitem__(state, index)  # type: ignore[index]
     first = next(iter(state))
@@ -37,7 +44,7 @@ def item(state: Named, index: int | Chosen) -> Any:
 
 
 def where(done: Flags, fresh: Named, state: Named, kind: type[Named]) -> Named:
-    """Take the sequences that are done from `fresh`, and all others from `state`."""
+    """Return `fresh` for the sequences that are done, and `state` for all others."""
     for name, given in (("fresh", fresh), ("state", state)):
         if not isinstance(given, kind):
             raise TypeError(f"{name} must be a {kind.__name__}, got {type(given).__name__}.")
@@ -45,13 +52,12 @@ def where(done: Flags, fresh: Named, state: Named, kind: type[Named]) -> Named:
         _require_alike(name, new, old)
     first = next(iter(state))
     flags = _checked_flags(done, len(first)).to(first.device).view(-1, 1, 1)
-    # A compiler of torch 2.8 follows no `_make` of a named tuple.
     parts = zip(fresh, state, strict=True)
-    return kind(*[torch.where(flags, new, old) for new, old in parts])
+    return _made(kind, [torch.where(flags, new, old) for new, old in parts])
 
 
 def described(values: NamedTuple) -> str:
-    """Return named tensors in one line: the shapes instead of thousands of numbers."""
+    """Describe named tensors in one line, with shapes instead of values."""
     named = values._asdict()
     shapes = {n: tuple(v.shape) if isinstance(v, Tensor) else v for n, v in named.items()}
     kinds = {f"{v.dtype} on {v.device}" for v in values if isinstance(v, Tensor)}
@@ -60,7 +66,7 @@ def described(values: NamedTuple) -> str:
 
 
 def make_storable(kind: type[NamedTuple]) -> None:
-    """Let exported programs and `torch.load(weights_only=True)` hold this kind of tensors."""
+    """Let exported programs and `torch.load(weights_only=True)` contain this class."""
     register_named_tuple(kind, serialized_type_name=f"ntm.{kind.__name__}")
     add_safe_globals([kind])
 
@@ -72,11 +78,11 @@ def _is_integer(index: Any) -> bool:
 
 
 def _checked_index(chosen: Any, batch_size: int) -> Tensor:
-    """Return a mask of the batch, (batch,) bool, or the numbers of sequences, in one axis."""
+    """Return the index as a tensor: a mask, (batch,) bool, or numbers of sequences, (count,)."""
     index = _as_tensor(chosen)
     if index is None or index.dim() != 1 or not _may_index(index):
         raise IndexError(
-            f"Sequences of a state are chosen by a slice, a mask (batch,) or their numbers, and a "
+            f"Choose sequences of a state by a slice, a mask (batch,) or their numbers, and one "
             f"part by an integer or its name; got {_told(chosen, index)}."
         )
     if index.dtype == torch.bool and len(index) != batch_size:
@@ -122,7 +128,7 @@ def _as_tensor(values: Any) -> Tensor | None:
 
 
 def _may_index(index: Tensor) -> bool:
-    """Whether it is a mask or has signed integers; torch takes uint8 for a mask."""
+    """Whether a tensor is a mask or has signed integers; torch would take uint8 for a mask."""
     return index.dtype == torch.bool or (
         not index.is_floating_point() and not index.is_complex() and index.dtype.is_signed
     )

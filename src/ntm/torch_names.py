@@ -1,10 +1,11 @@
-"""Names of torch that are not public, or not in every version: all of them are looked up here.
+"""All names of torch that are private, or missing in some versions.
 
-Each name is looked up once, when this file is imported. Where a torch lacks one, something slower
-or simpler takes its place, and `MISSING` says what that means; `ntm info` prints it. The kernels
-ask torch's tensors for one more, `__dlpack_c_exchange_api__`, and read their attributes without it.
+Each name is looked up once, when this file is imported. If a version of torch lacks a name,
+something slower or simpler replaces it, and `MISSING` describes the consequence; `ntm info` prints
+it. The kernels look up one more name, `__dlpack_c_exchange_api__`, and read the attributes of a
+tensor if that name is missing.
 
-`torch._foreach_*` is not meant: torch documents these functions.
+`torch._foreach_*` functions are not listed here, because torch documents them.
 """
 
 import warnings
@@ -19,17 +20,17 @@ from torch.nn.modules import module as _modules
 from torch.optim import optimizer as _optimizer
 
 OLDEST = "2.8"
-"""The oldest torch that the package supports; pyproject.toml requires it."""
+"""Oldest version of torch that the package supports; pyproject.toml requires it."""
 TESTED = ("2.8.0", "2.13.0", "2.15.0")
-"""The versions that the tests run with: the oldest, the one of `make test`, the newest."""
+"""Versions that the tests run with: the oldest, the default of `make test`, the newest."""
 LOOKED_UP: list[str] = []
-"""All names that are looked up here and need not exist."""
+"""All names that are looked up here; some may not exist."""
 MISSING: dict[str, str] = {}
 """Names that this torch lacks, and the consequence of each."""
 
 
 def _find(name: str, otherwise: Any, consequence: str) -> Any:
-    """Return what torch has under a dotted name; `otherwise` where it has nothing."""
+    """Return the object with this dotted name, or `otherwise` if torch lacks it."""
     LOOKED_UP.append(name)
     try:
         return resolve_name(name)
@@ -39,7 +40,7 @@ def _find(name: str, otherwise: Any, consequence: str) -> Any:
 
 
 def is_older() -> bool:
-    """Whether this torch is older than the oldest that the package supports."""
+    """Whether this torch is older than `OLDEST`."""
     return _number(torch.__version__) < _number(OLDEST)
 
 
@@ -47,10 +48,10 @@ def _number(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".")[:2])
 
 
-# --- Transforms and modes: who has to see a call's tensors? -------------------------------------
+# --- Transforms and modes that have to see a call's tensors -------------------------------------
 
-# A mode of torch that watches operators must see the native engine as one. torch has no public
-# question for "is there a mode?".
+# A mode that watches operators must see the native engine as an operator. torch has no public
+# function that tells whether a mode is active.
 dispatch_modes: Callable[[], int] = _find(
     "torch._C._len_torch_dispatch_stack",
     lambda: 1,
@@ -61,8 +62,8 @@ function_modes: Callable[[], int] = _find(
     lambda: 1,
     "the native engine always runs as an operator, which is slower",
 )
-# The kernels read memory, and the tensors of torch.func have none. Only this name
-# tells whether a torch.func transform runs, and which.
+# The kernels read memory, and the tensors of torch.func have no memory. Only this name tells
+# which torch.func transform runs, if any.
 _LEVEL = "torch._C._functorch.peek_interpreter_stack"
 transform_level: Callable[[], Any] = _find(
     _LEVEL,
@@ -89,7 +90,7 @@ unpack_dual: Callable[..., Any] = _find(
     lambda tensor, level: cast(Any, forward_ad).unpack_dual(tensor),  # noqa: ARG005
     "forward-mode differentiation takes a little longer",
 )
-# Almost every call is outside forward-mode differentiation, and then no tensor needs a look.
+# Almost every call is outside forward-mode differentiation. Then no tensor has to be checked.
 _find("torch.autograd.forward_ad._current_level", None, "a call takes a little longer")
 
 
@@ -102,7 +103,7 @@ def in_forward_mode() -> bool:
 any_autocast: Callable[[], bool] = _find(
     "torch._C._is_any_autocast_enabled", lambda: True, "a call takes a little longer"
 )
-# Zeros that autograd never wrote to memory, which the kernels would read.
+# Some zeros of autograd were never written to memory, and the kernels read memory.
 is_zero_tensor: Callable[[Tensor], bool] = _find(
     "torch.Tensor._is_zerotensor",
     lambda tensor: False,  # noqa: ARG005
@@ -120,7 +121,7 @@ is_exporting: Callable[[], bool] = _find(
 
 
 def scan(advance: Callable[..., Any], start: Any, inputs: Any) -> Any:
-    """A loop over time as one operator of a graph, which torch has as a prototype."""
+    """Run a loop over time as one operator of a graph, a prototype feature of torch."""
     try:
         from torch._higher_order_ops.scan import scan as loop
     except ImportError as error:
@@ -132,8 +133,8 @@ def scan(advance: Callable[..., Any], start: Any, inputs: Any) -> Any:
     return loop(advance, start, inputs)
 
 
-# A state is a named tuple; exported programs store it under a name. Public registration is for
-# classes that torch does not know, and it knows named tuples.
+# A state is a named tuple, and exported programs store the class under a name. torch's public
+# registration is for classes that torch does not know, and torch knows named tuples.
 register_named_tuple: Callable[..., None] = _find(
     "torch.utils._pytree._register_namedtuple",
     lambda kind, serialized_type_name: None,  # noqa: ARG005
@@ -144,8 +145,8 @@ tree_map_only: Callable[..., Any] = _find(
     lambda kind, function, tree: tree,  # noqa: ARG005
     "under autocast, convert x to the network's dtype yourself",
 )
-# A function that torch.compile calls once, instead of following it. The public decorator,
-# torch.compiler.assume_constant_result, sets this attribute and imports the compiler: two seconds.
+# torch.compile calls a function with this attribute once instead of tracing it. The public
+# decorator, torch.compiler.assume_constant_result, also imports the compiler: two seconds.
 CONSTANT_MARK = "_dynamo_marked_constant"
 
 
@@ -157,9 +158,10 @@ _autograd: Any = _find(
 
 
 def make_autograd(operator: Any, backward: Any, setup_context: Any) -> Any | None:
-    """Return the function that torch.library.register_autograd would register, to wrap it.
+    """Return the function that torch.library.register_autograd would register, for wrapping.
 
-    The public function drops derivatives in forward mode silently. None where torch lacks it.
+    The public function silently drops forward-mode derivatives. Return None if torch lacks the
+    private one.
     """
     if _autograd is None:
         return None
@@ -173,7 +175,7 @@ def _softmax_backward(gradient: Tensor, values: Tensor, dim: int, _dtype: torch.
     return values * (gradient - (gradient * values).sum(dim, keepdim=True))
 
 
-# The gradient of a softmax without its graph; autograd itself calls it.
+# The gradient of a softmax without a graph. autograd calls this function, too.
 softmax_backward: Callable[[Tensor, Tensor, int, torch.dtype], Tensor] = _find(
     "torch._softmax_backward_data", _softmax_backward, "the last digit of a gradient may differ"
 )
@@ -182,7 +184,7 @@ _GLOBAL_HOOKS = (
     *("_global_forward_hooks", "_global_forward_pre_hooks"),
     *("_global_backward_hooks", "_global_backward_pre_hooks"),
 )
-# Hooks that run for every module would not run for the native engine's.
+# Hooks that torch runs for every module would not run in the native engine.
 has_global_hooks: Callable[[], bool] = _find(
     "torch.nn.modules.module._has_any_global_hook",
     lambda: any(getattr(_modules, name, None) for name in _GLOBAL_HOOKS),
@@ -191,9 +193,9 @@ has_global_hooks: Callable[[], bool] = _find(
 
 
 def optimiser_is_watched() -> bool:
-    """Whether torch has to see every optimiser's step: a hook for all of them, or the profiler.
+    """Whether the profiler or a hook for all optimisers has to see every step.
 
-    Where torch does not say, it sees every step, which takes longer.
+    True if this torch does not tell; a step then takes longer.
     """
     return bool(
         getattr(_optimizer, "_global_optimizer_pre_hooks", True)

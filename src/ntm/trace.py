@@ -1,6 +1,6 @@
-"""A recording of one run: everything every head did at every step, as plain arrays.
+"""Recording of one run: everything that every head did at every step, as plain arrays.
 
-Figures, the terminal, notebooks and the studio all draw from this value and from nothing else.
+Figures, the terminal, notebooks and the studio draw only from a `Trace`.
 """
 
 import io
@@ -23,14 +23,14 @@ Array = NDArray[np.floating[Any]]
 
 FORMAT = "ntm-trace-2"
 _OLD_FORMAT = "ntm-trace-1"  # safetensors, without the problem; still read
-# Bytes: a trace has a page of facts, and about thirty arrays are listed in its file.
+# Limits in bytes. The facts of a trace fill about a page, and its file lists about thirty arrays.
 _MOST_FACTS = 1_000_000
 _LONGEST_LIST = 10_000
 
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What happened, as arrays; the letters beside each are its axes.
+    """Recording of one run as arrays. The letters beside each array are its axes.
 
     T steps, B sequences, I inputs, O outputs, C controller units, R read and W write heads, S
     shifts, N locations of M values. Steps beyond a sequence's length are zero. `memory` is None
@@ -55,7 +55,7 @@ class Trace:
     read_content: Annotated[Array, "TBRN"]  # the weighting by content alone
     read_gated: Annotated[Array, "TBRN"]  # after interpolation
     read_shifted: Annotated[Array, "TBRN"]  # after rotation
-    read_weightings: Annotated[Array, "TBRN"]  # after sharpening: what the head used
+    read_weightings: Annotated[Array, "TBRN"]  # after sharpening: the weighting that the head uses
     write_keys: Annotated[Array, "TBWM"]
     write_strengths: Annotated[Array, "TBW"]
     write_gates: Annotated[Array, "TBW"]
@@ -66,15 +66,15 @@ class Trace:
     write_shifted: Annotated[Array, "TBWN"]
     write_weightings: Annotated[Array, "TBWN"]
     memory: Annotated[Array | None, "TBNM"] = None  # after each step's writes
-    targets: Annotated[Array | None, "TBO"] = None  # what the outputs should say, 0 or 1
+    targets: Annotated[Array | None, "TBO"] = None  # the correct outputs, 0 or 1
     mask: Annotated[Array | None, "TB"] = None  # 1 where the outputs are scored
     optimal: Annotated[Array | None, "TBO"] = None  # the best possible probabilities, if known
     about: Mapping[str, Any] = field(default_factory=dict)
-    """Plain facts in words of JSON: title, task, model, config, input_channels, output_channels."""
+    """Facts as JSON values: title, task, model, config, input_channels, output_channels."""
 
     @classmethod
     def without_memory(cls, inputs: Array, outputs: Array) -> "Trace":
-        """The trace of a network that has no memory: what it was given, and its logits."""
+        """Return the trace of a network without memory: its inputs and its logits."""
         steps, batch = inputs.shape[:2]
         arrays: dict[str, Any] = {
             name: np.zeros((steps, batch) + (0,) * (len(axes) - 2), outputs.dtype)
@@ -86,13 +86,13 @@ class Trace:
 
     @property
     def probabilities(self) -> Array:
-        """The outputs as probabilities, (T, B, output_size)."""
+        """Outputs as probabilities, (T, B, output_size)."""
         # Two forms, one per sign, so that neither exponential overflows.
         small = np.exp(-np.abs(self.outputs))
         return np.where(self.outputs >= 0, 1 / (1 + small), small / (1 + small))
 
     def sequence(self, index: int) -> "Trace":
-        """The trace of one sequence alone, its padding cut off; the batch axis stays, at size 1."""
+        """Return the trace of one sequence without its padding; the batch axis has size 1."""
         if not 0 <= index < len(self.lengths):
             raise ValueError(
                 f"index must be from 0 to {len(self.lengths) - 1}, the sequences of this trace; "
@@ -101,14 +101,14 @@ class Trace:
         return self.narrow(index, index + 1)
 
     def narrow(self, start: int, stop: int) -> "Trace":
-        """Sequences start to stop - 1, with the time cut to the longest of them."""
+        """Return sequences start to stop - 1, with the time cut to the longest of them."""
         lengths = self.lengths[start:stop]
         steps = int(lengths.max())
         arrays = {n: a[:steps, start:stop] for n, a in self._arrays().items() if n != "lengths"}
         return Trace(self.shifts, lengths, **arrays, about=self.about)
 
     def save(self, path: str | Path) -> None:
-        """Write everything to an .npz file: arrays that numpy reads anywhere, and no pickle."""
+        """Write everything to an .npz file, which numpy reads without pickle."""
         about = json.dumps({**self.about, "format": FORMAT})
         shifts, content = np.array(self.shifts, dtype=np.int64), io.BytesIO()
         np.savez_compressed(content, about=np.array(about), shifts=shifts, **self._arrays())
@@ -116,11 +116,12 @@ class Trace:
 
     @classmethod
     def load(cls, path: str | Path, *, at_most: int = 2**30) -> "Trace":
-        """Read what `save` wrote, now or in earlier versions; all else is refused with a reason.
+        """Read a file that `save` wrote, in this or an earlier version; refuse all other files.
 
-        at_most: bytes of the arrays. A file may unpack to a thousand times its size.
+        at_most: maximum size of the arrays in bytes (1 GiB). A file may unpack to a thousand times
+            its size.
         """
-        Path(path).open("rb").close()  # an unreadable file is not a wrong format
+        Path(path).open("rb").close()  # an unreadable file raises OSError, not ValueError
         try:
             _require_size(Path(path).stat().st_size, at_most)
             packed = zipfile.is_zipfile(path)
@@ -133,14 +134,14 @@ class Trace:
         return cls(tuple(arrays.pop("shifts").tolist()), **arrays, about=about)
 
     def __repr__(self) -> str:
-        """The shapes from which all others follow; `help(Trace)` lists every array."""
+        """Return the shapes from which all others follow; `help(Trace)` lists every array."""
         told = ("inputs", "outputs", "hidden", "reads", "read_weightings", "write_weightings")
         named = self._arrays()
         shapes = [f"{name}={named[name].shape}" for name in (*told, "memory") if name in named]
         return f"Trace(shifts={self.shifts}, {', '.join(shapes)}, {self.outputs.dtype})"
 
     def _repr_png_(self) -> bytes | None:
-        """How a notebook shows a trace: its longest sequence. None where matplotlib is missing."""
+        """Return a picture of the longest sequence for notebooks; None without matplotlib."""
         longest = self.sequence(int(self.lengths.argmax()))
         try:
             return later("ntm.figures:trace_as_png")(longest) if longest.lengths.any() else None
@@ -154,10 +155,10 @@ class Trace:
 
 _HINTS = get_type_hints(Trace, include_extras=True)
 AXES = {name: get_args(kind)[1] for name, kind in _HINTS.items() if get_origin(kind) is Annotated}
-"""The axes of every array, a letter each."""
+"""Axes of every array, one letter each."""
 _OPTIONAL = {f.name for f in fields(Trace) if f.default is None}
 HEAD_ARRAYS = {n.removeprefix("read_"): a[3:] for n, a in AXES.items() if n.startswith("read_")}
-"""What is recorded of every head, as `read_` and `write_` arrays, and the axes of one head's."""
+"""Arrays of every head, without the prefix `read_` or `write_`, and their axes for one head."""
 
 
 def _read_npz(path: str | Path, at_most: int) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -178,10 +179,10 @@ def _require_size(size: int, at_most: int) -> None:
 
 
 def _require_short_list(path: str | Path) -> None:
-    """Refuse an archive with a long list of what is in it: zipfile reads it whole.
+    """Refuse an archive with a long list of members, because zipfile reads the whole list.
 
-    The file ends with 22 bytes that say how long it is; numpy writes no comment after it. Behind
-    the 20 bytes of the other mark would stand a second length, for archives of gigabytes.
+    The last 22 bytes of a file tell the length of the list; numpy writes no comment after them. An
+    archive of gigabytes has 20 more bytes before them, which lead to a second length.
     """
     with Path(path).open("rb") as file:
         file.seek(-42, os.SEEK_END)
@@ -192,13 +193,16 @@ def _require_short_list(path: str | Path) -> None:
 
 
 def _size(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
-    """The bytes of an array, which its header must agree with: numpy allocates what that says."""
+    """Return the size of an array in bytes; refuse a header that gives another size.
+
+    numpy allocates the size in the header.
+    """
     with archive.open(member) as file:
         if np.lib.format.read_magic(file) != (1, 0):
             raise ValueError(f"{member.filename} is not an array as numpy saves them")
         shape, _, dtype = np.lib.format.read_array_header_1_0(file)
         if file.tell() + dtype.itemsize * math.prod(shape) != member.file_size:
-            raise ValueError(f"{member.filename} has another size than its shape")
+            raise ValueError(f"{member.filename} has a size that does not match its shape")
     return member.file_size
 
 
@@ -214,7 +218,7 @@ def _read_safetensors(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]
 
 
 def _fit_together(arrays: dict[str, Any]) -> bool:
-    """Whether all arrays are there, of the right kind, and agree on the length of every axis."""
+    """Whether all arrays exist, have the right kind, and agree on the length of every axis."""
     if arrays.keys() - _OPTIONAL != (AXES.keys() | {"shifts"}) - _OPTIONAL:
         return False
     sizes: dict[str, int] = {}

@@ -86,7 +86,7 @@ except RuntimeError as error:
     name, reason, step, shape, refusal = done.stdout.splitlines()
     assert name == "reference"
     assert "No module named" in reason
-    assert "Mend what it names, or install a C++ compiler if there is none" in reason
+    assert "Fix this problem, or install a C++ compiler if there is none" in reason
     assert step == "TorchStep True"
     assert shape == "(4, 1, 2)"
     advice = "Give the network engine='reference'."

@@ -202,7 +202,7 @@ EDITS: dict[str, Callable[[LSTMBaseline], object]] = {
         net.layers[0], "weight_hh_l0"
     ),
     "layers.0 has forward hooks": lambda net: prune.identity(net.layers[0], "weight_hh_l0"),
-    "layers.0 has an attribute of its own in place of forward": shadow,
+    "layers.0 has its own attribute in place of forward": shadow,
     "layers has 3 layers, not 2": lambda net: net.layers.append(nn.LSTM(9, 5, bias=False)),
     "layers.1.weight_ih_l0 has the shape": lambda net: net.layers.__setitem__(
         1, nn.LSTM(8, 5, bias=False)

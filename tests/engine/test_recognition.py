@@ -382,6 +382,8 @@ def test_a_class_of_the_same_name_is_told_apart() -> None:
 def test_the_warning_names_the_engine_and_the_line_of_the_caller() -> None:
     net = network()
     net.cell.output.register_forward_hook(lambda *_: None)
-    with pytest.warns(UserWarning, match="The reference engine, plain PyTorch, runs it") as seen:
+    with pytest.warns(
+        UserWarning, match="The slower reference engine, plain PyTorch, runs it"
+    ) as seen:
         nn.Sequential(net)(torch.randn(4, 3, 3))
     assert seen[0].filename == __file__

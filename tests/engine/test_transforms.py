@@ -134,7 +134,7 @@ def test_forward_mode_with_a_clip_is_refused() -> None:
     net = network()
     net.backward_clip = 1.0
     with pytest.raises(
-        RuntimeError, match=r"backward_clip bounds what flows back.*backward_clip = None"
+        RuntimeError, match=r"backward_clip bounds gradients that flow back.*backward_clip = None"
     ):
         jvp(lambda x: loss_of(net, x), (X,), (DIRECTION,))
 

@@ -86,7 +86,7 @@ HOSTILE = [
     ("pretrained", huge_config("config", controller_size=10**9), "far larger network"),
     ("config", huge_config("task", bits=10**15), "bits must be an integer from 1 to 4096"),
     ("sweep", many_runs, "It describes 9,509,900,499 runs"),
-    ("trace", huge_shape, "another size than its shape"),
+    ("trace", huge_shape, "size that does not match its shape"),
     ("trace", bomb, "more than at_most=1,073,741,824"),
 ]
 

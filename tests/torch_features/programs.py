@@ -114,7 +114,7 @@ def onnx_by_tracing(engine: str) -> None:
     torch.onnx.export(small_net(engine).eval(), (inputs(),), io.BytesIO(), dynamo=False)
 
 
-@feature("`torch.jit.trace`", refusal="torch.jit.trace would fix the number of steps")
+@feature("`torch.jit.trace`", refusal="torch.jit.trace would silently fix the number of steps")
 def traced(engine: str) -> None:
     torch.jit.trace(small_net(engine), (inputs(),))
 

@@ -200,7 +200,7 @@ def forward_mode(engine: str) -> None:
 
 @feature(
     "forward-mode differentiation with a `backward_clip`",
-    refusal=r"engine='reference'|backward_clip bounds what flows back",
+    refusal=r"engine='reference'|backward_clip bounds gradients that flow back",
 )
 def forward_mode_clipped(engine: str) -> None:
     net, x, direction = precise(engine, backward_clip=1.0)

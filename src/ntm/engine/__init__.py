@@ -1,9 +1,9 @@
-"""The engines: one contract, several ways to run it, and the reason for each choice.
+"""The engines: interchangeable implementations that run a network, and the choice between them.
 
     native      C++ for the CPU, float32 and float64: the same numbers, a hundred times faster
-    reference   plain PyTorch, any device and dtype, every transform: the truth
+    reference   plain PyTorch, any device and dtype, every transform: defines the right numbers
 
-`base` has the contract and the registry. An engine registers itself when it is imported.
+`base` has the interface and the registry. An engine registers itself when it is imported.
 """
 
 from ntm.engine import direct, native, reference  # in the order of preference

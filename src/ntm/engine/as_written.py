@@ -1,7 +1,7 @@
-"""Whether section 3 is as the package writes it: a function that a user replaces has its effect.
+"""Detection of replaced functions, so that a user's replacement always takes effect.
 
-The native engine computes section 3 in C++. It runs only where the methods of the modules, and the
-functions that they call, are the package's own.
+The native engine computes section 3 in C++. It runs only while the methods of the modules, and the
+functions that these methods call, are the package's own.
 """
 
 import sys
@@ -15,20 +15,20 @@ from ntm import torch_names
 Owner = ModuleType | type[nn.Module]
 _HOMES = frozenset({"ntm", "torch"}) | sys.stdlib_module_names
 _methods: dict[type[nn.Module], dict[str, Any]] = {}
-# What every call compares: owners, names and values, in three lists because that is fastest.
+# Owners, names and values that every call compares. Three lists are fastest.
 _owners: list[Owner] = []
 _names: list[str] = []
 _values: list[Any] = []
 
 
 def remember(kind: type[nn.Module]) -> None:
-    """Take the methods of a class, as they are now, for the package's own."""
+    """Store the present methods of a class as the package's own."""
     methods = {name: v for name, v in vars(kind).items() if isinstance(v, FunctionType)}
     _methods[kind] = {name: None if _is_foreign(v) else v for name, v in methods.items()}
 
 
 def watch(kind: type[nn.Module]) -> None:
-    """Let `is_intact` compare a class's `forward` and whatever it calls, all the way down."""
+    """Let `is_intact` compare a class's `forward` and everything that it calls, recursively."""
     _watch(kind, "forward", kind)
 
 
@@ -47,14 +47,14 @@ def _watch(owner: Owner, name: str, kind: type[nn.Module]) -> None:
 
 
 def _is_foreign(value: object) -> bool:
-    """Whether a function was defined elsewhere: it took the package's place before this import."""
+    """Whether a function is a user's: it then replaced the package's own before this import."""
     if not isinstance(value, FunctionType):
         return False
     return value.__globals__["__name__"].partition(".")[0] not in _HOMES
 
 
 def is_intact() -> bool:
-    """Whether nothing that is watched was replaced: a quick question for every call."""
+    """Whether no watched function was replaced: a quick check for every call."""
     try:
         return [*map(getattr, _owners, _names)] == _values
     except AttributeError:
@@ -62,7 +62,7 @@ def is_intact() -> bool:
 
 
 def replaced_function() -> str | None:
-    """The first name that is watched and no longer the package's own."""
+    """Return the first watched name that is no longer the package's own, or None."""
     for owner, name, value in zip(_owners, _names, _values, strict=True):
         if getattr(owner, name, None) is not value:
             return _full_name(owner, name)
@@ -70,7 +70,7 @@ def replaced_function() -> str | None:
 
 
 def replaced_method(kind: type[nn.Module]) -> str | None:
-    """The first method of a class that was replaced, or that hides an inherited one."""
+    """Return the first method of a class that was replaced or hides an inherited one, or None."""
     now = {name: value for name, value in vars(kind).items() if callable(value)}
     added = (name for name in now if name not in _methods[kind] and hasattr(nn.Module, name))
     gone = (name for name, value in _methods[kind].items() if now.get(name) is not value)
@@ -83,6 +83,6 @@ def _full_name(owner: Owner, name: str) -> str:
     return f"{place}{owner.__name__}.{name}"
 
 
-# A compiler asks once instead of following what these do.
+# torch.compile calls these functions once instead of tracing them.
 for _question in (replaced_method, replaced_function):
     setattr(_question, torch_names.CONSTANT_MARK, True)

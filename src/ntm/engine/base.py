@@ -1,7 +1,7 @@
-"""What an engine is, which there are, and which one runs a network.
+"""The engine interface, the registry of engines, and the choice of an engine for a network.
 
-An engine is a module that registers an `Engine`. "auto" takes the first that can run the network,
-in the order of registration, and can say why.
+An engine is a module that registers an `Engine`. "auto" takes the first registered engine that can
+run the network, and can say why.
 """
 
 import sys
@@ -26,51 +26,53 @@ Answer = tuple[Tensor, Sequence[Tensor], Record]
 
 
 class Request(NamedTuple):
-    """What a network is asked to run: whole sequences, time first."""
+    """Whole sequences for a network to run, time first, and the results to return."""
 
     x: Tensor
     state: "State | None"
-    """None for the learned start."""
+    """State to start from; None is the learned start."""
     lengths: Tensor | None
     record: bool = False
     record_memory: bool = False
     weightings: bool = False
-    """Whether to return the weightings of every step, under autograd, in place of a record."""
+    """Whether to return the weightings of every step, with gradients, instead of a record."""
 
 
 class Declined(Exception):  # noqa: N818  # an answer, which no user sees
-    """Why an engine does not run a network, or not now: half a sentence."""
+    """Refusal of an engine to run a network; the message is the reason, half a sentence."""
 
 
 class Engine(Protocol):
-    """One way to run an NTM. All engines give the same numbers."""
+    """Implementation that runs an NTM. All engines compute the same numbers."""
 
     @property
     def name(self) -> str:
-        """What users type."""
+        """Name that users type."""
 
     def obstacle(self, device: torch.device, dtype: torch.dtype) -> str | None:
-        """Why it cannot run on tensors of this kind; None when it can."""
+        """Return the reason why the engine cannot run on this device and dtype, or None."""
 
     def declines(self, net: "NTM") -> str | None:
-        """Why it does not run this network; None when it does."""
+        """Return the reason why the engine does not run this network, or None."""
 
     def run(self, net: "NTM", request: Request) -> Answer:
-        """Logits (time, batch, outputs), the parts of the final state, a record if asked.
+        """Return logits (time, batch, outputs), the parts of the final state, and a record.
 
-        For a request of the weightings, the record is `read_weightings` and `write_weightings`.
-        Raises Declined where this network, or a call under this transform, is not for this engine.
+        The record is empty unless requested. If the request asks for weightings, the record has
+        `read_weightings` and `write_weightings`. Raise Declined if the engine does not run this
+        network, or does not run under the active transform.
         """
 
     def gradients(self, net: "NTM") -> Any | None:
-        """A call that computes a training step's gradients without autograd.
+        """Return a callable that computes a training step's gradients without autograd, or None.
 
-        None where it has none, or where a call of the network may do more than `NTM.forward`.
+        None means that the engine has no such callable, or that a call of the network may do more
+        than `NTM.forward`.
         """
 
 
 class Choice(NamedTuple):
-    """An engine and why it was chosen."""
+    """Chosen engine and the reason for the choice."""
 
     name: str
     reason: str
@@ -81,17 +83,17 @@ _warned: WeakKeyDictionary["NTM", set[str]] = WeakKeyDictionary()
 
 
 def register(engine: Engine) -> None:
-    """Offer an engine; "auto" prefers those that were registered earlier."""
+    """Add an engine. "auto" prefers engines that were registered earlier."""
     _engines[engine.name] = engine
 
 
 def names() -> list[str]:
-    """What `NTM(engine=...)` takes."""
+    """Return the values that `NTM(engine=...)` takes."""
     return ["auto", *_engines]
 
 
 def checked_name(name: str) -> EngineName:
-    """The name of an engine, or an error that lists them."""
+    """Return the name of an engine; refuse an unknown name with a list of all names."""
     if name not in _engines and name != "auto":
         listed = ", ".join(repr(known) for known in names())
         raise ValueError(f"engine must be one of {listed}; got {name!r}.")
@@ -99,14 +101,15 @@ def checked_name(name: str) -> EngineName:
 
 
 def get(name: str) -> Engine:
-    """The engine of this name."""
+    """Return the engine with this name."""
     return _engines[checked_name(name)]
 
 
 def choose(name: str, device: torch.device, dtype: torch.dtype, net: "NTM | None" = None) -> Choice:
-    """The engine that runs for a request on tensors of this kind; refuses what cannot run.
+    """Return the engine that runs on this device and dtype, and why; raise if none can.
 
-    net: the network it is for, which an engine may not recognise.
+    name: requested engine, or "auto".
+    net: network to run, which an engine may not recognise (None: not checked).
     """
     reason = "it is the fastest here"
     for engine in _engines.values() if name == "auto" else [get(name)]:
@@ -121,7 +124,7 @@ def choose(name: str, device: torch.device, dtype: torch.dtype, net: "NTM | None
 
 def run(net: "NTM", request: Request) -> Answer:
     """Run whole sequences on the network's engine, as `Engine.run` describes."""
-    if request.x.shape[1] == 0:  # nothing to compute: zeros as gradients, without a kernel
+    if request.x.shape[1] == 0:  # no sequences: torch gives zero gradients without a kernel
         return _engines["reference"].run(net, request)
     reason = ""
     for engine in _engines.values() if net.engine == "auto" else [_engines[net.engine]]:
@@ -139,28 +142,28 @@ def run(net: "NTM", request: Request) -> Answer:
 
 
 def refusal(name: str, reason: str) -> RuntimeError:
-    """The error for an engine that was asked for and cannot run."""
+    """Return the error for a requested engine that cannot run."""
     advice = "" if name == "reference" else " Give the network engine='reference'."
     return RuntimeError(f"The {name} engine cannot run here: {reason.rstrip('.')}.{advice}")
 
 
 def _warn_once(net: "NTM", name: str, reason: str) -> None:
-    """Say that a network runs on a slower engine than it could; once for each reason."""
+    """Warn that a network runs on the slower engine; once for each reason."""
     if torch.compiler.is_compiling():
         return
     warned = _warned.setdefault(net, set())
     if reason not in warned:
         warned.add(reason)
         warnings.warn(
-            f"The {name} engine does not run this network: {reason}. The reference engine, plain "
-            f"PyTorch, runs it, which is slower; set net.engine = 'reference' if that is what you "
+            f"The {name} engine does not run this network: {reason}. The slower reference engine, "
+            f"plain PyTorch, runs it instead; set net.engine = 'reference' if that is what you "
             f"want.",
             stacklevel=_callers_level(),
         )
 
 
 def _callers_level() -> int:
-    """How far above the caller of this the code is that is neither torch's nor this package's."""
+    """Return the stack level of the nearest caller outside torch and this package."""
     packages = str(Path(torch.__file__).parent), str(Path(__file__).parents[1])
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(packages):

@@ -1,8 +1,8 @@
-"""The native engine as one call: a network and its input to logits and state, and back.
+"""The native engine as a single autograd function, which includes the learned start.
 
-An operator costs more than the kernels when a batch is one short sequence: dispatch, a graph node
-for each part of the start, one list of tensors after another. Where no compiler, transform or mode
-has to see the engine, a single autograd function runs it, the learned start included.
+For one short sequence, an operator costs more than the kernels: dispatch, a graph node for each
+part of the start, several lists of tensors. So the autograd function runs the engine, except where
+a compiler, transform or mode has to see an operator.
 """
 
 from collections.abc import Sequence
@@ -24,16 +24,16 @@ Gradients = Sequence[Tensor | None]
 
 
 class Native:
-    """C++ for the CPU, float32 and float64: the reference's numbers, a hundred times faster."""
+    """C++ engine for the CPU, float32 and float64: a hundred times faster than the reference."""
 
     name = "native"
 
     def obstacle(self, device: torch.device, dtype: torch.dtype) -> str | None:
-        """Why it cannot run on tensors of this kind; None when it can."""
+        """Return the reason why the engine cannot run on this device and dtype, or None."""
         return native.obstacle(device, dtype)
 
     def declines(self, net: "NTM") -> str | None:
-        """What in a network it does not recognise; None when it runs it."""
+        """Return the first thing in a network that the engine does not recognise, or None."""
         try:
             recognition.tensors_of(net, with_start=True)
         except recognition.Unrecognised as difference:
@@ -41,7 +41,7 @@ class Native:
         return None
 
     def gradients(self, net: "NTM") -> NTMGradients | None:
-        """A training step's gradients without autograd, for a network that is an NTM throughout."""
+        """Return a callable for gradients without autograd, or None for an edited network."""
         return NTMGradients(net) if recognition.trains_as_built(net) else None
 
     def run(self, net: "NTM", request: Request) -> Answer:
@@ -52,7 +52,7 @@ class Native:
             weights, start = recognition.tensors_of(net, with_start=state is None)
         except recognition.Unrecognised as difference:
             edited = _not_as_built(difference)
-        if edited is not None:  # raised out here, since torch 2.8 cannot compile `from None`
+        if edited is not None:  # raised here, because torch 2.8 cannot compile `from None`
             raise Declined(edited)
         start = start if state is None else list(state)
         tensors = (x, *weights, *start)
@@ -76,7 +76,7 @@ class Native:
 
 
 class Call:
-    """What a call of the kernels is besides its differentiable tensors."""
+    """Arguments of a kernel call, except its differentiable tensors."""
 
     __slots__ = (
         "backward_clip",
@@ -100,29 +100,31 @@ class Call:
         keep: bool,
         weightings: bool,
     ) -> None:
-        """weights: how many of the tensors are weights; the rest is the start.
+        """Store the arguments.
 
-        learned: whether the start is the learned one: without a batch axis, weightings as logits.
+        weights: number of tensors that are weights; the remaining tensors are the start.
+        learned: whether the start is learned: it has no batch axis, and weightings are logits.
+        keep: whether `backward` or `record` needs the tape.
         weightings: whether the weightings of every step are outputs, too.
         """
         self.config, self.backward_clip, self.lengths = config, backward_clip, lengths
         self.weights, self.learned, self.keep = weights, learned, keep
         self.weightings = weightings
-        # The extension's description of the network, which a compiler has no use for.
+        # The extension's description of the network; a compiler does not need it.
         compiling = torch.compiler.is_compiling()
         self.sizes: Any = None if compiling else native.sizes_of(config, backward_clip)
-        # The parts of a state that have elements: the last two are a recurrent controller's.
+        # Number of state parts with elements: only a recurrent controller has the last two.
         self.parts = 6 if config.controller == "lstm" else 4
 
     def whole(self, final: list[Tensor], start: Sequence[Tensor]) -> list[Tensor]:
-        """All six parts of a final state; those without elements are as in a given start."""
+        """Return all six parts of a final state, including parts without elements."""
         if not self.learned:
             return [*final, *start[self.parts :]]
         shape = len(final[0]), 0, self.config.controller_size
         return [*final, *(final[0].new_empty(shape) for _ in range(6 - self.parts))]
 
     def state(self, start: Sequence[Tensor], batch_size: int) -> Sequence[Tensor]:
-        """The state that every sequence starts from; `StartState.forward` is the truth."""
+        """Return the start of every sequence, with the same numbers as `StartState.forward`."""
         if not self.learned:
             return start
         memory, read_logits, write_logits, *rest = start
@@ -139,18 +141,18 @@ class Call:
     def forward(
         self, x: Tensor, weights: Sequence[Tensor], state: Sequence[Tensor]
     ) -> tuple[Tensor, list[Tensor], list[Tensor], Tensor]:
-        """Logits, final state, weightings if asked, and tape."""
+        """Return logits, final state, weightings if requested, and tape."""
         return native.forward(
             self.sizes, x, self.lengths, weights, state, self.keep, self.weightings
         )
 
     def record(self, x: Tensor, tape: Tensor, with_memory: bool) -> Record:
-        """What the heads did, off a tape that was kept."""
+        """Return a recording of the heads from a tape that was kept."""
         return native.record(self.config, self.sizes, x, self.lengths, tape, with_memory)
 
 
 class _Sequence(torch.autograd.Function):
-    """Logits, final state and, if asked, weightings from x, the weights and the start."""
+    """Autograd function from x, the weights and the start to logits, state and weightings."""
 
     @staticmethod
     def forward(ctx: Any, call: Call, x: Tensor, *tensors: Tensor) -> tuple[Tensor, ...]:
@@ -179,12 +181,12 @@ class _Sequence(torch.autograd.Function):
         return None, dx, *dweights, *dstart
 
 
-# Without what Function.apply does for torch.func, which never gets here.
+# Function.apply without its work for torch.func, whose calls never get here.
 _apply: Any = super(torch.autograd.Function, _Sequence).apply
 
 
 def _learned_gradients(dstate: Sequence[Tensor], state: Sequence[Tensor]) -> list[Tensor]:
-    """The gradients of the learned start from those of every sequence's."""
+    """Return the gradients of the learned start from the gradients of each sequence's start."""
     batched = dstate[0].dim() > 2
     memory, read, write, *rest = (part.sum(0) for part in dstate) if batched else dstate
     weightings = [part[0] if part.dim() > 2 else part for part in state[1:3]]
@@ -218,7 +220,10 @@ def _backward_by_operator(
     tape: Tensor,
     outputs: Sequence[Tensor | None],
 ) -> tuple[Tensor, list[Tensor], list[Tensor]]:
-    """The same by the operator: it refuses second derivatives by name, and takes any gradient."""
+    """Compute the gradients with the operator.
+
+    The operator takes any kind of tensor, and refuses second derivatives with an error.
+    """
     plain = [None if d is None else transforms.as_plain(d) for d in outputs]
     dlogits, dfinal, dweightings = call.divided(plain)
     if dlogits is None:
@@ -243,7 +248,7 @@ def _all_plain(tensors: Sequence[Tensor | None]) -> bool:
 
 
 def _not_as_built(difference: Exception) -> str:
-    return f"it runs networks as NTM builds them, and {difference}"
+    return f"it only runs networks as NTM builds them, and {difference}"
 
 
 register(Native())

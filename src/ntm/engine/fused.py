@@ -1,7 +1,7 @@
-"""A training step without autograd: all gradients, and all updates, in one call each.
+"""Training step without autograd: one call for all gradients and one call for all updates.
 
-At a batch of one sequence the kernels take a tenth of a millisecond, and building and walking
-autograd's graph would take as long again. These two calls compute the same numbers without it.
+For a batch of one sequence, the kernels take a tenth of a millisecond. Building and walking
+autograd's graph would take as long again. These calls compute the same numbers without a graph.
 """
 
 import math
@@ -23,17 +23,20 @@ Row = list[Tensor]
 
 
 class FusedGradients(ABC):
-    """Cost and gradients of a network on sequences of a block, written to each parameter's `.grad`.
+    """Cost of a network on sequences of a block; the gradients go to each parameter's `.grad`.
 
-    The parameters must stay where they are: their memory is looked up once.
+    The parameters must stay at the same memory addresses, which are looked up once.
     """
 
     def __init__(self, config: Any, *parts: Sequence[Tensor]) -> None:
-        """parts: the parameters, grouped and in the order in which the kernels take them."""
+        """Allocate the gradients.
+
+        parts: groups of parameters, in the order in which the kernels take them.
+        """
         for parameter in chain(*parts):
             parameter.grad = torch.zeros_like(parameter)
         self._config, self._dtype = config, parts[0][0].dtype
-        # The memory stays good even where the network lets go of its tensors.
+        # These references keep the memory valid even if the network drops its tensors.
         self._tensors = [
             [tensor.detach() for tensor in tensors]
             for part in parts
@@ -45,14 +48,14 @@ class FusedGradients(ABC):
 
     @abstractmethod
     def _kernels(self) -> Any:
-        """What the extension made for this network as it is now."""
+        """Return the extension's object for this network with its present settings."""
 
     def __call__(
         self, inputs: Tensor, targets: Tensor, mask: Tensor, lengths: Tensor, start: int, stop: int
     ) -> float:
-        """The mean cost in nats of sequences start to stop - 1; its gradients replace the old ones.
+        """Return the mean cost in nats of sequences start to stop - 1; replace all gradients.
 
-        inputs (time, batch, channels), targets likewise, mask (time, batch), lengths (batch,).
+        inputs, targets: (time, batch, channels); mask: (time, batch); lengths: (batch,).
         """
         given = (inputs, targets, mask, lengths)
         if not all(map(is_, given, self._given)):
@@ -66,7 +69,7 @@ class FusedGradients(ABC):
         return nats
 
     def _take(self, inputs: Tensor, targets: Tensor, mask: Tensor, lengths: Tensor) -> None:
-        """Check a block once; most calls are for the block before's."""
+        """Check a new block. Most calls use the same block again and skip this."""
         steps, sequences = inputs.shape[:2]
         channels = self._config.input_size, self._config.output_size
         self._require("inputs", inputs, (steps, sequences, channels[0]))
@@ -93,7 +96,7 @@ class FusedGradients(ABC):
 
 
 class NTMGradients(FusedGradients):
-    """Those of an NTM, whose backward clip may change between calls."""
+    """Cost and gradients of an NTM, whose `backward_clip` may change between calls."""
 
     def __init__(self, net: "NTM") -> None:
         super().__init__(net.config, recognition.weights_of(net), recognition.start_of(net))
@@ -112,10 +115,13 @@ class NTMGradients(FusedGradients):
 
 
 class LSTMGradients(FusedGradients):
-    """Those of the LSTM baseline."""
+    """Cost and gradients of the LSTM baseline."""
 
     def __init__(self, config: Any, parameters: Sequence[Tensor]) -> None:
-        """parameters: the weights of each layer, below and own, the output's, and the start."""
+        """Describe the network to the extension.
+
+        parameters: input and recurrent weights of each layer, the output layer, the start.
+        """
         super().__init__(config, parameters)
         sizes = native.lstm_sizes_of(config)
         self._native = native.function("LSTMGradients", self._dtype)(sizes, *self._tensors)
@@ -128,14 +134,17 @@ class FusedUpdate:
     """Graves' RMSProp over all parameters; see GravesRMSprop for the equations and the state."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
-        """rows: parameter, gradient, mean_square, mean and delta of each parameter."""
+        """Hand the tensors to the extension.
+
+        rows: parameter, gradient, mean_square, mean and delta of each parameter.
+        """
         kept = [[tensor.detach() for tensor in row] for row in rows]
         self._native = native.function("Optimiser", kept[0][0].dtype)(kept)
 
     def step(
         self, lr: float, decay: float, momentum: float, epsilon: float, clip: float | None
     ) -> bool:
-        """Update everything; where a gradient is not finite, change nothing and return False."""
+        """Update everything; if a gradient is not finite, change nothing and return False."""
         done: bool = self._native.step(lr, decay, momentum, epsilon, _limit(clip))
         return done
 
@@ -148,10 +157,10 @@ def update_once(
     epsilon: float,
     clip: float | None,
 ) -> bool:
-    """A `FusedUpdate` of tensors that may be elsewhere at the next step.
+    """Do one `FusedUpdate` step on tensors whose memory may move before the next step.
 
-    False, and nothing is changed, where a gradient is not finite or the tensors are not for the
-    kernels.
+    Change nothing and return False if a gradient is not finite or the kernels do not take the
+    tensors.
     """
     first = rows[0][0]
     if not native.may_take(first):

@@ -14,7 +14,7 @@ from ntm.engine import native
 
 @contextmanager
 def threads(count: int) -> Iterator[None]:
-    """Within this context, torch and the engines use this many threads."""
+    """Let torch and the engines use this many threads within this context."""
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:
@@ -24,7 +24,7 @@ def threads(count: int) -> Iterator[None]:
 
 
 def machine() -> dict[str, str | int]:
-    """The machine and the versions."""
+    """Return facts about the machine, and the versions of the software."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count() or 1,
@@ -37,7 +37,7 @@ def machine() -> dict[str, str | int]:
 
 
 def _processor() -> str:
-    """The name of the processor, which Linux tells in a file."""
+    """Return the name of the processor, which Linux has in a file."""
     described = Path("/proc/cpuinfo")
     lines = described.read_text().splitlines() if described.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]

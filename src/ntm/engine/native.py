@@ -1,8 +1,8 @@
-"""The C++ kernels: which build of them runs here, and one function per call that they know.
+"""The C++ kernels: the choice of a build for this processor, and one function per kernel.
 
-The kernels know nothing of PyTorch (csrc/contract.h is their contract). What is passed to them is
-made contiguous here, and checked against the contract where Python ends (csrc/tensors.h).
-`operators` and `direct` are the two ways in.
+The kernels know nothing of PyTorch (csrc/contract.h is their contract). The functions here make
+tensors contiguous. The binding checks the tensors against the contract (csrc/tensors.h).
+`operators` and `direct` are the two callers.
 """
 
 import importlib
@@ -21,9 +21,9 @@ from ntm.config import SHARPENING_EPSILON, SIMILARITY_EPSILON, NTMConfig
 from ntm.trace import AXES, HEAD_ARRAYS
 
 NO_ONNX = "ONNX has no operator for its kernels"
-_NONE = [None, None]  # the weightings of a call that does not ask for them
+_NONE = [None, None]  # the weightings of a call that does not request them
 PRECISIONS = {torch.float32: "float", torch.float64: "double"}
-# What the kernels record, in their order.
+# Arrays that the kernels record, in the order of the kernels.
 RECORDED = (
     *("hidden", "reads", "erases", "adds", "memory"),
     *(f"{kind}_{name}" for kind in ("read", "write") for name in HEAD_ARRAYS),
@@ -31,13 +31,13 @@ RECORDED = (
 
 
 class Loaded(NamedTuple):
-    """What came of loading the extension."""
+    """Result of loading the extension."""
 
     module: Any
     target: str | None
-    """The instruction set in use, or None where there is no extension."""
+    """Instruction set in use; None without an extension."""
     reason: str
-    """Why this one, or why none."""
+    """Reason for this instruction set, or for the missing extension."""
 
 
 def _load() -> Loaded:
@@ -61,14 +61,14 @@ def _load() -> Loaded:
 
 
 def build_summary() -> str:
-    """What the installation noted about building the extension."""
+    """Return the installation's note about building the extension."""
     note = Path(__file__).with_name("_build.txt")
     return note.read_text().strip() if note.exists() else "the extension was never built"
 
 
 def _why_missing(error: ImportError) -> str:
     return (
-        f"{build_summary()} ({error}). Mend what it names, or install a C++ compiler if there is "
+        f"{build_summary()} ({error}). Fix this problem, or install a C++ compiler if there is "
         f"none (GCC or Clang; on Debian: apt-get install g++), then install the package again."
     )
 
@@ -77,12 +77,12 @@ _loaded = _load()
 
 
 def loaded() -> Loaded:
-    """The extension, its instruction set, and why."""
+    """Return the extension, its instruction set, and the reason for it."""
     return _loaded
 
 
 def obstacle(device: torch.device, dtype: torch.dtype) -> str | None:
-    """Why the native engine cannot run on tensors of this kind; None when it can."""
+    """Return the reason why the native engine cannot run on this device and dtype, or None."""
     if _loaded.module is None:
         return _loaded.reason
     if torch.compiler.is_compiling() and torch.onnx.is_in_onnx_export():
@@ -96,13 +96,13 @@ def obstacle(device: torch.device, dtype: torch.dtype) -> str | None:
 
 @lru_cache
 def function(name: str, dtype: torch.dtype) -> Any:
-    """A function or class of the extension for a precision."""
+    """Return a function or class of the extension for a dtype."""
     return getattr(_loaded.module, f"{name}_{PRECISIONS[dtype]}")
 
 
 @lru_cache(maxsize=256)
 def sizes_of(config: NTMConfig, backward_clip: float | None) -> Any:
-    """The extension's own description of a network."""
+    """Return the extension's description of a network."""
     return _loaded.module.Sizes(
         lstm=config.controller == "lstm",
         inputs=config.input_size,
@@ -122,7 +122,7 @@ def sizes_of(config: NTMConfig, backward_clip: float | None) -> Any:
 
 
 def lstm_sizes_of(config: Any) -> Any:
-    """The extension's own description of an LSTM baseline."""
+    """Return the extension's description of an LSTM baseline."""
     return _loaded.module.LSTMSizes(
         inputs=config.input_size,
         outputs=config.output_size,
@@ -140,7 +140,7 @@ def forward(
     keep: bool,
     with_weightings: bool = False,
 ) -> tuple[Tensor, list[Tensor], list[Tensor], Tensor]:
-    """Logits, the parts of the final state, weightings if asked, and the tape for `backward`.
+    """Return logits, the parts of the final state, weightings, and the tape for `backward`.
 
     keep: whether `backward` will be called. If not, the tape does not grow with the steps.
     with_weightings: whether to return the weightings of the read heads and of the write heads at
@@ -149,7 +149,7 @@ def forward(
     steps, batch_size, _ = x.shape
     weights, start = _contiguous(weights), _contiguous(start)
     x = x if x.stride(2) == 1 else x.contiguous()
-    zeros = x.new_empty if lengths is None else x.new_zeros  # without lengths, all are written
+    zeros = x.new_empty if lengths is None else x.new_zeros  # with lengths, some are not written
     logits = zeros(steps, batch_size, weights[-1].shape[0])
     final = [x.new_empty(batch_size, *part.shape[-2:]) for part in start]
     heads = [part.shape[-2:] for part in start[1:3]] if with_weightings else []
@@ -174,9 +174,9 @@ def backward(
     dweightings: Sequence[Tensor | None] = (),
     with_dx: bool = True,
 ) -> tuple[Tensor | None, list[Tensor], list[Tensor]]:
-    """The gradients of x, the weights and the start.
+    """Return the gradients of x, the weights and the start.
 
-    None in dlogits, dfinal or dweightings is zero, and so is an empty dweightings.
+    None in dlogits, dfinal or dweightings means zero. An empty dweightings means zero, too.
     """
     steps, batch_size = x.shape[:2]
     weights = _contiguous(weights)
@@ -203,7 +203,7 @@ def record(
     tape: Tensor,
     with_memory: bool,
 ) -> dict[str, Tensor]:
-    """Everything the heads did, copied out of the tape; the names are the trace's."""
+    """Copy everything that the heads did out of the tape, under the names of a `Trace`."""
     steps, batch_size = x.shape[:2]
     size = {"T": steps, "B": batch_size, "C": config.controller_size, "S": len(config.shifts)}
     size |= {"N": config.memory_locations, "M": config.memory_width}
@@ -216,20 +216,20 @@ def record(
 
 
 def unchanged(*facts: list[Any]) -> bool:
-    """Whether a tree of modules is as it was; csrc/trees.h says what the facts are."""
+    """Whether a tree of modules is unchanged; csrc/trees.h describes the facts."""
     same: bool = _loaded.module.unchanged(*facts)
     return same
 
 
 def may_take(tensor: Tensor) -> bool:
-    """Whether a tensor is of a kind that the kernels take: a quicker `obstacle`."""
+    """Whether the kernels take tensors like this one: a quicker `obstacle`."""
     return _loaded.module is not None and tensor.dtype in PRECISIONS and tensor.is_cpu
 
 
 def surely_finite(tensor: Tensor) -> bool:
-    """Whether a tensor holds neither NaN nor infinity; False also where that is not known.
+    """Whether a tensor surely has no NaN and no infinity; False if this is unknown.
 
-    One call where torch needs several operators and a number read back.
+    This is one call. torch would need several operators and a number read back.
     """
     if not may_take(tensor):
         return False
@@ -240,7 +240,7 @@ def surely_finite(tensor: Tensor) -> bool:
 
 
 def empty_like(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Contiguous tensors of the same kinds and shapes."""
+    """Return uninitialised, contiguous tensors of the same dtypes and shapes."""
     return list(map(torch.empty_like, _contiguous(tensors)))
 
 

@@ -1,7 +1,7 @@
-"""The native engine as operators of PyTorch: for compilers, exporters, and modes that watch.
+"""The native engine as operators of PyTorch, for compilers, exporters and modes.
 
 `ntm::forward`, `ntm::forward_with_weightings` and `ntm::backward` are registered with autograd and
-fake implementations. Their sizes are read off the tensors, so that they may be symbolic.
+fake implementations. They read the sizes off the tensors, so that sizes may be symbolic.
 """
 
 import functools
@@ -21,20 +21,20 @@ _ADVICE = "Give the network engine='reference'."
 
 
 def choices_of(config: NTMConfig, backward_clip: float | None) -> Choices:
-    """What the operators must know besides the sizes, which they read off the tensors."""
+    """Return the options that the operators cannot read off the tensors."""
     lstm, scalar = config.controller == "lstm", config.shift_mode == "scalar"
     limit = math.inf if backward_clip is None else backward_clip
     return lstm, list(config.shifts), scalar, limit
 
 
-# Defined by schema and not by torch.library.custom_op, whose first call imports the compiler: that
+# Defined by schema, because the first call of torch.library.custom_op imports the compiler, which
 # takes two seconds.
 _registry: Any = torch.library  # has no type annotations
 _CHOICES = "bool lstm, int[] shifts, bool scalar_shift, float backward_clip"
 _library = _registry.Library("ntm", "DEF")
 _OPERANDS = "Tensor x, Tensor? lengths, Tensor[] weights, Tensor[] start"
 _RESULTS = "Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor"
-# Two operators instead of two more outputs: saved programs hold the first one with its eight.
+# Two operators, because saved programs contain the first operator with its eight outputs.
 _library.define(f"forward({_OPERANDS}, {_CHOICES}, bool keep) -> ({_RESULTS})")
 _library.define(
     f"forward_with_weightings({_OPERANDS}, {_CHOICES}, bool keep) -> ({_RESULTS}, Tensor, Tensor)"
@@ -55,7 +55,7 @@ def _forward(
     *choices_and_keep: Any,
     with_weightings: bool = False,
 ) -> tuple[Tensor, ...]:
-    """Logits, the six parts of the final state, weightings if asked, and the tape."""
+    """Return logits, the six parts of the final state, weightings if requested, and the tape."""
     *choices, keep = choices_and_keep
     sizes = _sizes(x, weights, start, choices)
     logits, final, weightings, tape = native.forward(
@@ -74,9 +74,12 @@ def _backward(
     dfinal: Sequence[Tensor | None],
     *choices_and_dweightings: Any,
 ) -> list[Tensor | None]:
-    """The gradients of x, the weights and the start, in this order; None is zero."""
+    """Return the gradients of x, the weights and the start, in this order.
+
+    None in dfinal or among the gradients of the weightings means zero.
+    """
     choices, given = choices_and_dweightings[:4], choices_and_dweightings[4:]
-    dweightings = (*given, None, None)[:2]  # torch leaves out arguments that have their default
+    dweightings = (*given, None, None)[:2]  # torch omits arguments that have their default
     sizes = _sizes(x, weights, start, choices)
     dx, dweights, dstart = native.backward(
         sizes, x, lengths, weights, tape, dlogits, dfinal, start, dweightings
@@ -87,7 +90,7 @@ def _backward(
 def _sizes(
     x: Tensor, weights: Sequence[Tensor], start: Sequence[Tensor], choices: Sequence[Any]
 ) -> Any:
-    """The extension's description of a network, from its tensors; `start` may be any state."""
+    """Return the extension's description of a network; `start` may be any state."""
     lstm, shifts, scalar_shift, backward_clip = choices
     sizes = sizes_of(weights, start)
     config = NTMConfig(
@@ -114,7 +117,7 @@ def _fake_forward(
     *choices_and_keep: Any,
     with_weightings: bool = False,
 ) -> tuple[Tensor, ...]:
-    if torch.onnx.is_in_onnx_export():  # which torch.compile's own capture does not see
+    if torch.onnx.is_in_onnx_export():  # torch.compile's own capture does not see this
         raise RuntimeError(f"The native engine cannot run here: {native.NO_ONNX}. {_ADVICE}")
     (lstm, shifts, *_), keep = choices_and_keep[:-1], choices_and_keep[-1]
     steps, batch_size = x.shape[:2]
@@ -155,12 +158,12 @@ def _differentiate(ctx: Any, dlogits: Tensor | None, *dothers: Tensor | None) ->
 
 def _refuse(ctx: Any, *gradients: Tensor) -> None:
     raise RuntimeError(
-        f"The native engine has first derivatives only, and a second one was asked for. {_ADVICE}"
+        f"The native engine computes first derivatives only, not second ones. {_ADVICE}"
     )
 
 
 def _refusing_tangents(run: Any) -> Any:
-    """An autograd implementation that refuses derivatives in forward mode."""
+    """Make an autograd implementation refuse derivatives in forward mode."""
 
     def checked(keyset: Any, *arguments: Any) -> Any:
         x, _, weights, start, *_ = arguments
@@ -195,7 +198,7 @@ _registry.register_autograd("ntm::backward", _refuse)
 
 
 class SizesOf(NamedTuple):
-    """The sizes of a network, read off its tensors."""
+    """Sizes of a network, read off its tensors."""
 
     outputs: int
     units: int
@@ -210,7 +213,11 @@ class SizesOf(NamedTuple):
 
 
 def sizes_of(weights: Sequence[Tensor], start: Sequence[Tensor]) -> SizesOf:
-    """Sizes from weights (controller layers, heads, output; weight and bias each) and a state."""
+    """Return the sizes of a network.
+
+    weights: weight and bias of each controller layer, of the heads, of the output.
+    start: any state.
+    """
     memory, read_weightings, write_weightings = start[:3]
     return SizesOf(
         outputs=weights[-2].shape[0],
@@ -229,7 +236,7 @@ def sizes_of(weights: Sequence[Tensor], start: Sequence[Tensor]) -> SizesOf:
 def tape_size(
     sizes: SizesOf, lstm: bool, shifts: int, steps: int, batch_size: int, keep: bool
 ) -> int:
-    """Elements of a tape; the same arithmetic as plan.h's, which symbolic sizes can go through."""
+    """Return the elements of a tape, as plan.h does, but also for symbolic sizes."""
     row = _padded(sizes.locations)
     heads = sizes.read_heads + sizes.write_heads
     squashed = heads * (sizes.width + 6 + shifts) + 2 * sizes.write_heads * sizes.width

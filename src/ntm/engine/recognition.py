@@ -1,9 +1,9 @@
-"""Whether a network is the one that the native engine runs: its own module tree, unedited.
+"""Recognition of networks that the native engine can run: the module tree of `NTM`, unedited.
 
-The reference engine calls the modules, so whatever a user replaces, wraps, hooks or parametrises
-has its effect there. The native engine reads the weights alone. It runs exactly the tree that
-`NTM` builds, and names the first thing that differs. This is asked at every call, so a network that
-was recognised is remembered: while nothing in it has changed, it is not looked at again.
+The reference engine calls the modules, so every replaced, wrapped, hooked or parametrised module
+takes effect there. The native engine reads only the weights. It runs exactly the tree that `NTM`
+builds, and names the first difference. Every call needs this check, so a recognised network is
+remembered: the network is not examined again until something in it changes.
 """
 
 from collections.abc import Iterator
@@ -25,26 +25,29 @@ if TYPE_CHECKING:
     from ntm.layer import NTM
 
 _KINDS = (Cell, FeedforwardController, LSTMController, Heads, StartState, nn.Linear, nn.ModuleList)
-# What a call of a module runs; an attribute of that name on one module would take its place.
+# Methods that a call of a module runs. An attribute with such a name on a module would replace one.
 _METHODS: dict[type[nn.Module], tuple[str, ...]] = {}
 _NETWORKS: set[type[nn.Module]] = set()
-# What of a module's attributes recognition looks into.
+# Attributes of a module that recognition examines.
 _DICTS = (
     *("_modules", "_parameters", "_forward_hooks", "_forward_pre_hooks"),
     *("_backward_hooks", "_backward_pre_hooks"),
 )
-_TENSORS = (nn.Parameter, Tensor)  # functional_call puts tensors in the place of parameters
+_TENSORS = (nn.Parameter, Tensor)  # functional_call replaces parameters by tensors
 
 
 def know(kind: type[nn.Module], tensors: tuple[str, ...] = ("weight", "bias")) -> None:
-    """Let `own_attributes` recognise modules of this kind; tensors: what its `forward` looks up."""
+    """Let `own_attributes` recognise modules of this class.
+
+    tensors: names of the tensors that `forward` looks up.
+    """
     methods = (name for name in dir(kind) if callable(getattr(kind, name)))
     _METHODS[kind] = (*methods, *tensors)
     as_written.remember(kind)
 
 
 def know_network(kind: type["NTM"]) -> None:
-    """Let `trains_as_built` recognise this class of networks, the layer above this one."""
+    """Let `trains_as_built` recognise this class of networks, which a higher layer defines."""
     know(kind)
     _NETWORKS.add(kind)
 
@@ -55,7 +58,7 @@ for _kind in _KINDS:
 
 
 class Unrecognised(Exception):  # noqa: N818  # an answer, which no user sees
-    """What in a network is not as `NTM` builds it."""
+    """First thing in a network that is not as `NTM` builds it."""
 
 
 class _Linear(NamedTuple):
@@ -65,7 +68,7 @@ class _Linear(NamedTuple):
 
 
 class _Tree(NamedTuple):
-    """What a config's modules and tensors should be."""
+    """Expected modules and tensors of a network with a config."""
 
     controller: type[nn.Module]
     read_values: int
@@ -74,7 +77,7 @@ class _Tree(NamedTuple):
 
 
 class _Recognised:
-    """A network that was recognised, as it was then."""
+    """Snapshot of a recognised network."""
 
     __slots__ = ("_children", "_config", "_facts", "tensors")
 
@@ -92,7 +95,7 @@ class _Recognised:
         )
 
     def is_still(self, net: "NTM") -> bool:
-        """Whether nothing has changed that recognition looks at."""
+        """Whether nothing that recognition examines has changed."""
         same = net.config is self._config and net._modules is self._children
         return same and as_written.is_intact() and native.unchanged(*self._facts)
 
@@ -101,7 +104,10 @@ class _Recognised:
 
 
 def tensors_of(net: "NTM", with_start: bool) -> tuple[list[Tensor], list[Tensor]]:
-    """The weights of a network and, if asked for, its learned start. They are not to be changed."""
+    """Return the weights of a network and its learned start. Do not modify these lists.
+
+    with_start: whether the start is needed; without it, the second list may be empty.
+    """
     require_no_global_hooks()
     if torch.compiler.is_compiling():
         _require_own_functions()
@@ -120,7 +126,7 @@ def tensors_of(net: "NTM", with_start: bool) -> tuple[list[Tensor], list[Tensor]
 
 
 def weights_of(net: "NTM") -> list[Tensor]:
-    """Weight and bias of the controller's layers, the heads and the output, in this order."""
+    """Return weight and bias of each controller layer, the heads and the output, in order."""
     cell = net._modules.get("cell")
     own = own_attributes(cell, Cell, "cell")["_modules"]
     config: Any = cell.config  # type: ignore[union-attr]
@@ -151,17 +157,16 @@ def weights_of(net: "NTM") -> list[Tensor]:
 
 
 def start_of(net: "NTM") -> list[Tensor]:
-    """The parameters of the learned start, in the order of a State."""
+    """Return the parameters of the learned start, in the order of a State."""
     parameters = own_attributes(net._modules.get("start"), StartState, "start")["_parameters"]
     shapes = _tree_of(net.config).start
     return [plain_tensor(parameters, "start", name, shape) for name, shape in shapes]
 
 
 def trains_as_built(net: "NTM") -> bool:
-    """Whether a training step may do without a call of the network: all that it calls is known.
+    """Whether the native engine may do a training step without calling the network.
 
-    It does not call a `forward` or `initial_state` of somebody's own, and it trains every
-    parameter.
+    Such a step calls no user-defined `forward` or `initial_state`, and trains every parameter.
     """
     if type(net) not in _NETWORKS:
         return False
@@ -176,13 +181,13 @@ def trains_as_built(net: "NTM") -> bool:
 
 
 def require_no_global_hooks() -> None:
-    """Hooks that torch runs for every module would not run for the native engine's."""
+    """Refuse hooks that torch runs for every module: they would not run in the native engine."""
     if torch_names.has_global_hooks():
         raise Unrecognised("torch has global module hooks")
 
 
 def own_attributes(module: Any, kind: type[nn.Module], name: str) -> dict[str, Any]:
-    """The attributes of a module of just this type, if no call of it would run anything else."""
+    """Return the attributes of a module; refuse other types and edited modules."""
     if type(module) is not kind:
         raise Unrecognised(_of_another_kind(type(module), kind, name))
     if changed := as_written.replaced_method(kind):
@@ -194,12 +199,12 @@ def own_attributes(module: Any, kind: type[nn.Module], name: str) -> dict[str, A
         raise Unrecognised(f"{name} has backward hooks")
     if replaced := [method for method in _METHODS[kind] if method in own]:
         listed = ", ".join(replaced)
-        raise Unrecognised(f"{name} has an attribute of its own in place of {listed}")
+        raise Unrecognised(f"{name} has its own attribute in place of {listed}")
     return own
 
 
 def _of_another_kind(found: type, kind: type, name: str) -> str:
-    same = found.__name__ == kind.__name__  # as peft's Linear is not torch's
+    same = found.__name__ == kind.__name__  # peft's Linear, for example, is not torch's
     names = [
         f"{each.__module__}.{each.__name__}" if same else each.__name__ for each in (found, kind)
     ]
@@ -221,7 +226,7 @@ def _require_heads(heads: Any, config: NTMConfig, tree: "_Tree") -> None:
 def plain_tensor(
     parameters: dict[str, Any], module: str, name: str, shape: tuple[int, ...]
 ) -> Tensor:
-    """A parameter of a module, if it is one of that shape and nothing more."""
+    """Return a parameter of a module; refuse anything but a plain tensor of this shape."""
     tensor = parameters.get(name)
     if tensor is None:
         raise Unrecognised(f"{module} has no {name}")
@@ -233,7 +238,7 @@ def plain_tensor(
 
 
 def _tree_of(config: NTMConfig) -> "_Tree":
-    # A compiler follows the function itself: it does so once.
+    # A compiler traces the function itself, and only once.
     compiling = torch.compiler.is_compiling()
     return _worked_out.__wrapped__(config) if compiling else _worked_out(config)
 
@@ -253,7 +258,7 @@ def _linear(name: str, outputs: int, inputs: int) -> _Linear:
 
 
 def _maps(config: NTMConfig) -> Iterator[tuple[str, int, int]]:
-    """Name, outputs and inputs of every linear map."""
+    """Yield name, outputs and inputs of every linear map."""
     below, size = config.controller_inputs, config.controller_size
     gates, own = (4 * size, size) if config.controller == "lstm" else (size, 0)
     for layer in range(config.controller_layers):

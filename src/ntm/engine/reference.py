@@ -1,4 +1,7 @@
-"""The reference engine: section 3 step by step in plain PyTorch, on any device. It is the truth."""
+"""The reference engine: section 3 step by step in plain PyTorch, on any device.
+
+The other engines must compute the same numbers.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,14 +25,14 @@ def unroll(
     lengths: Tensor | None = None,
     on_step: Callable[[Step, State, Tensor | None], None] | None = None,
 ) -> tuple[Tensor, State]:
-    """The loop over time:
+    """Run the loop over time:
 
         for x_t in x:
             step, state = cell(x_t, state)
             outputs.append(step.output)
 
-    A sequence that has ended keeps its state and gives zeros. `on_step` sees every step, the state
-    after it and which sequences are active, (batch, 1) bool, or None where all are.
+    A sequence that has ended keeps its state and outputs zeros. `on_step` gets every step, the
+    state after it and the mask of active sequences, (batch, 1) bool, or None if all are active.
     """
     outputs = []
     for t, x_t in enumerate(x):
@@ -49,9 +52,9 @@ def _advance(cell: Cell, x: Tensor, state: State, active: Tensor | None) -> tupl
 def _scan(
     cell: Cell, x: Tensor, state: State, lengths: Tensor | None, weightings: bool
 ) -> tuple[Tensor, State, Record]:
-    """`unroll` as one operator of a graph, for an exported program whose number of steps is open.
+    """Run `unroll` as one operator of a graph, for exported programs with any number of steps.
 
-    The operator knows plain tuples of equal strides, and returns nothing that it was given.
+    The operator needs plain tuples of tensors with equal strides, and must not return its inputs.
     """
 
     def advance(
@@ -73,25 +76,25 @@ def _copies(state: State) -> tuple[Tensor, ...]:
 
 
 class Reference:
-    """Section 3 in plain PyTorch: any device, dtype and transform, and whatever modules it gets."""
+    """Section 3 in plain PyTorch, for every device, dtype, transform and module."""
 
     name = "reference"
 
     def obstacle(self, device: torch.device, dtype: torch.dtype) -> None:
-        """Nothing: it runs wherever torch does."""
+        """Return None: this engine runs wherever torch runs."""
 
     def declines(self, net: "NTM") -> None:
-        """Nothing: it calls the modules, whatever they are."""
+        """Return None: this engine calls the modules, whatever they are."""
 
     def gradients(self, net: "NTM") -> None:
-        """None: autograd computes its gradients."""
+        """Return None: autograd computes the gradients."""
 
     def run(self, net: "NTM", request: Request) -> tuple[Tensor, State, Record]:
         """Run whole sequences, as `ntm.engine.base.Engine` describes."""
         x, state, lengths, record, record_memory, weightings = request
         if state is None:
             state = net.start(x.shape[1])
-        if not torch.is_grad_enabled():  # where views of a leaf would still require gradients
+        if not torch.is_grad_enabled():  # views of a leaf would still require gradients
             x, state = x.detach(), state.detach()
         if torch_names.is_exporting():
             _require_no_clip(net.backward_clip)
@@ -116,7 +119,7 @@ def _require_no_clip(limit: float | None) -> None:
 
 @contextmanager
 def _clipped(cell: Cell, limit: float | None) -> Iterator[None]:
-    """Within this, what the controller and the heads compute has its gradient clipped."""
+    """Clip the gradients of the controller's and heads' linear maps within this context."""
     if limit is None:
         yield
         return
@@ -136,18 +139,18 @@ def _clipped(cell: Cell, limit: float | None) -> Iterator[None]:
 
 
 class ClippedGradient(torch.autograd.Function):
-    """The identity, whose gradient is clipped to +- limit, element by element."""
+    """Identity function whose gradient is clipped to +- limit, element by element."""
 
     generate_vmap_rule = True
 
     @staticmethod
     def forward(values: Tensor, limit: float) -> Tensor:  # noqa: ARG004
-        """Hand on the values."""
+        """Return the values."""
         return values.view_as(values)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor, float], output: Tensor) -> None:  # noqa: ARG004
-        """Remember the limit."""
+        """Store the limit."""
         ctx.limit = inputs[1]
 
     @staticmethod
@@ -157,29 +160,29 @@ class ClippedGradient(torch.autograd.Function):
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Tensor | None) -> Tensor:  # noqa: ARG004
-        """Forward mode has no gradient that flows back."""
+        """Refuse forward mode, which has no gradient that flows back."""
         raise RuntimeError(
-            "backward_clip bounds what flows back, and forward-mode differentiation has nothing "
-            "that does. Set net.backward_clip = None."
+            "backward_clip bounds gradients that flow back, and forward-mode differentiation has "
+            "none. Set net.backward_clip = None."
         )
 
 
 class _Steps:
-    """Everything that happened so far, a record for each step."""
+    """Records of all steps so far."""
 
     def __init__(self, with_memory: bool, weightings_alone: bool) -> None:
         self._with_memory, self._weightings_alone = with_memory, weightings_alone
         self._records: list[Record] = []
 
     def note(self, step: Step, after: State, active: Tensor | None) -> None:
-        """Add a step, the state after it, and zeros for the sequences that have ended."""
+        """Add a step and the state after it, with zeros for the sequences that have ended."""
         noted = _weightings_of(step) if self._weightings_alone else _record_of(step, after)
         if self._with_memory:
             noted["memory"] = after.memory
         self._records.append({name: _where(active, tensor) for name, tensor in noted.items()})
 
     def stacked(self) -> Record:
-        """The steps as one record, time first; empty where none was noted."""
+        """Return the steps as one record, time first; empty if there are no steps."""
         names = self._records[0] if self._records else {}
         return {name: torch.stack([step[name] for step in self._records]) for name in names}
 

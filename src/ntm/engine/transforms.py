@@ -1,6 +1,6 @@
-"""Which transform of torch a call runs under: no engine but the reference computes them all.
+"""Detection of torch's transforms. Only the reference engine computes under all of them.
 
-Most of what is asked here has no public name in torch: see `ntm.torch_names`.
+Most of these questions have no public function in torch: see `ntm.torch_names`.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ _PLAIN = (Tensor, nn.Parameter)
 
 
 def none_active() -> bool:
-    """Whether nothing of torch has to see a call's tensors: a quick question before the others."""
+    """Whether no transform or mode has to see a call's tensors: a quick check before the others."""
     return not (
         torch.compiler.is_compiling()
         or torch_names.dispatch_modes()
@@ -26,9 +26,9 @@ def none_active() -> bool:
 
 
 def active(tensors: Iterable[Tensor]) -> str | None:
-    """The transform that a call with these tensors runs under; None where there is none.
+    """Return the transform under which a call with these tensors runs, or None.
 
-    Compilation is not meant: to a compiler the native engine is an operator like any other.
+    Compilation does not count: to a compiler, the native engine is an ordinary operator.
     """
     if torch.compiler.is_compiling():
         return None
@@ -49,9 +49,9 @@ def has_tangent(tensors: Iterable[Tensor]) -> bool:
 
 
 def hides_values(tensor: Tensor) -> bool:
-    """Whether no decision may depend on the tensor's values, because a transform hides them.
+    """Whether a transform hides the tensor's values, so that no decision may depend on them.
 
-    torch.jit.trace does not count: the layer refuses it before.
+    torch.jit.trace does not count: the layer refuses it earlier.
     """
     return (
         torch.compiler.is_compiling()
@@ -62,24 +62,25 @@ def hides_values(tensor: Tensor) -> bool:
 
 
 def traced() -> bool:
-    """Whether torch.jit.trace records."""
+    """Whether torch.jit.trace is recording."""
     return not torch.compiler.is_compiling() and torch_names.tracing_state() is not None
 
 
 def autocasts() -> bool:
-    """Whether autocast may be on: a quick question before the exact one."""
+    """Whether autocast may be on: a quick check before the exact one."""
     return torch.compiler.is_compiling() or bool(torch_names.any_autocast())
 
 
 def watched() -> bool:
-    """Whether a mode of torch watches every operator: it must see the native engine as one."""
+    """Whether a mode of torch watches every operator and must see the native engine as one."""
     return bool(torch_names.dispatch_modes() or torch_names.function_modes())
 
 
 def as_plain(tensor: Tensor) -> Tensor:
-    """Return torch's own tensor in place of a subclass that has the same memory.
+    """Return a tensor of a subclass as torch's own tensor with the same memory.
 
-    A class that computes in its own way, such as DTensor, has a `__torch_dispatch__` and stays.
+    A class that computes in its own way, such as DTensor, has a `__torch_dispatch__` and stays as
+    it is.
     """
     kind = type(tensor)
     if kind in _PLAIN or kind.__torch_dispatch__ is not Tensor.__torch_dispatch__:
@@ -88,6 +89,6 @@ def as_plain(tensor: Tensor) -> Tensor:
 
 
 def is_plain(tensor: Tensor) -> bool:
-    """Whether it is torch's own dense tensor, whose memory holds its values."""
+    """Whether a tensor is torch's own dense tensor, whose memory holds its values."""
     own = type(tensor) in _PLAIN and not tensor.is_neg()
     return own and not torch_names.is_zero_tensor(tensor)

@@ -1,9 +1,9 @@
 """The Neural Turing Machine as a layer: a drop-in `torch.nn.Module`.
 
 network      NTM, the module
-checks       errors for arguments that a network does not take
-forms        one sequence, packed sequences, autocast: what nn.LSTM takes
-rebuilding   networks made again by their class: from a config, larger, without values
+checks       checks of the arguments, with an error for each wrong one
+forms        the input forms of nn.LSTM: a batch, one sequence, packed sequences, autocast
+rebuilding   new networks of a class: from a config, as a larger copy, without values
 """
 
 from ntm.layer.network import NTM

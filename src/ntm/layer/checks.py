@@ -1,4 +1,4 @@
-"""What may be passed to the layer; anything else is refused in a sentence."""
+"""Checks of the layer's arguments. Each error names the argument and the expected value."""
 
 import math
 from collections.abc import Sequence
@@ -21,12 +21,12 @@ _WIDE_ENOUGH = {
 
 
 def require_positive(name: str, value: object) -> None:
-    """An integer of at least 1; numpy's is one, too."""
+    """Require an integer of at least 1; numpy's integers count, too."""
     check_value(name, as_python(value), int, {"at_least": 1})
 
 
 def checked_limit(name: str, value: object) -> float | None:
-    """A number above zero, or None for no limit, which infinity is, too."""
+    """Return a number above zero as a float; None and infinity mean no limit and give None."""
     if value is None:
         return None
     value = as_python(value)
@@ -36,16 +36,16 @@ def checked_limit(name: str, value: object) -> float | None:
 
 
 def refuse_tracing() -> None:
-    """Not under torch.jit.trace, which would record one run and its sizes as constants."""
+    """Refuse torch.jit.trace, which would record one run and its sizes as constants."""
     if transforms.traced():
         raise RuntimeError(
-            "torch.jit.trace would fix the number of steps and sequences without a word. Use "
+            "torch.jit.trace would silently fix the number of steps and sequences. Use "
             "torch.export.export(net, (x,)), or torch.onnx.export(net, (x,), dynamo=True)."
         )
 
 
 def require_range(dtype: torch.dtype) -> None:
-    """A dtype that can hold the epsilons of equations 6 and 9; float16 rounds them to zero."""
+    """Require a dtype that can hold the epsilons of equations 6 and 9; float16 rounds them to 0."""
     if dtype not in _WIDE_ENOUGH:
         _refuse_proxy(dtype)
         raise TypeError(
@@ -55,7 +55,7 @@ def require_range(dtype: torch.dtype) -> None:
 
 
 def require_input(x: object, input_size: int, batch_first: bool, like: Tensor) -> None:
-    """A batch, one sequence or a PackedSequence, of the parameters' dtype and device."""
+    """Require a batch, one sequence or a PackedSequence, with the parameters' dtype and device."""
     if isinstance(x, PackedSequence):
         _require_packed(x, input_size)
         _require_same_kind("x", x.data, like)
@@ -74,7 +74,7 @@ def require_input(x: object, input_size: int, batch_first: bool, like: Tensor) -
 
 
 def _refuse_proxy(value: object) -> None:
-    """Not under torch.fx, which calls the layer with stand-ins for x and the parameters."""
+    """Refuse torch.fx, which calls the layer with stand-ins for x and the parameters."""
     if type(value).__module__.startswith("torch.fx."):
         raise TypeError(
             "torch.fx.symbolic_trace cannot follow this layer, which looks at the shape of x. Use "
@@ -91,7 +91,7 @@ def _require_packed(x: PackedSequence, input_size: int) -> None:
 
 
 def require_finite(x: Tensor, lengths: Tensor | None) -> None:
-    """No NaN or infinity within any sequence; the padding is ignored."""
+    """Refuse NaN and infinity within any sequence; ignore the padding."""
     if transforms.hides_values(x) or native.surely_finite(x):
         return
     finite = x.isfinite().all(2)
@@ -108,7 +108,7 @@ def require_finite(x: Tensor, lengths: Tensor | None) -> None:
 def checked_lengths(
     lengths: Tensor | Sequence[int] | None, batch_size: int, steps: int, device: torch.device
 ) -> Tensor | None:
-    """Lengths as a (batch,) int64 tensor on x's device, each from 0 to the number of steps."""
+    """Return lengths as a (batch,) int64 tensor on x's device, each from 0 to `steps`."""
     if lengths is None:
         return None
     tensor = _as_tensor("lengths", lengths)
@@ -119,7 +119,7 @@ def checked_lengths(
     integers = not (tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool)
     if not integers and len(tensor):  # an empty list becomes a tensor of floats
         raise TypeError(f"lengths must be integers, got {tensor.dtype}.")
-    # Contiguous, whatever view was passed: an engine reads them as one block of numbers.
+    # Contiguous, because an engine reads the lengths as one block of numbers.
     tensor = tensor.to(device=device, dtype=torch.int64).contiguous()
     if not transforms.hides_values(tensor):
         _require_within(tensor, steps)
@@ -135,7 +135,10 @@ def _require_within(lengths: Tensor, steps: int) -> None:
 
 
 def require_state(state: object, config: NTMConfig, batch_size: int | None, like: Tensor) -> None:
-    """A State of this network's sizes for this batch; None: for one sequence, no batch axis."""
+    """Require a State with this network's sizes.
+
+    batch_size: number of sequences; None for one sequence without a batch axis.
+    """
     n, m, reads = config.memory_locations, config.memory_width, config.read_heads
     recurrent = (config.recurrent_layers, config.controller_size)
     shapes = ((n, m), (reads, n), (config.write_heads, n), (reads, m), recurrent, recurrent)
@@ -149,7 +152,7 @@ def require_parts(
     batch_size: int | None,
     like: Tensor,
 ) -> None:
-    """A state of this kind, whose tensors have these shapes in a single sequence."""
+    """Require a state of this class. `shapes` are the shapes of its tensors without the batch."""
     if not isinstance(state, kind):
         raise TypeError(
             f"state must be the {kind.__name__} that a call or initial_state returned, got "

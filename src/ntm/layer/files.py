@@ -1,6 +1,7 @@
-"""Networks in files: two calls of the layers above, which know tasks and packaged networks.
+"""Loading and saving of networks, by two functions of higher layers.
 
-The functions are named as text. A call imports them, so no import leads upwards.
+The functions are named as text and imported by the first call. This way, no layer imports a higher
+one.
 """
 
 from ntm.common.lazy import later

@@ -1,7 +1,7 @@
-"""Sequences in every form that torch.nn.LSTM takes, and its behaviour under autocast.
+"""The input forms that torch.nn.LSTM takes, and its behaviour under autocast.
 
-A network computes on a padded batch, time first. `padded` makes one of what the caller gave: a
-batch, one sequence without a batch axis, or a PackedSequence. `as_given` turns the results back.
+A network computes on a padded batch, time first. `padded` converts the caller's input: a batch,
+one sequence without a batch axis, or a PackedSequence. `as_given` converts the results back.
 """
 
 import functools
@@ -23,12 +23,12 @@ States = TypeVar("States", bound=NamedTuple)
 
 
 def is_unbatched(x: Sequences) -> bool:
-    """Whether this is one sequence, (time, channels), whose state has no batch axis either."""
+    """Whether x is one sequence, (time, channels), whose state has no batch axis either."""
     return isinstance(x, Tensor) and x.dim() == 2
 
 
 def padded(x: Sequences, lengths: Lengths, batch_first: bool) -> tuple[Tensor, Lengths]:
-    """The sequences as (time, batch, channels), and their lengths."""
+    """Return the sequences as (time, batch, channels), and their lengths."""
     if isinstance(x, PackedSequence):
         _require_none(lengths, "a PackedSequence has its own")
         return pad_packed_sequence(x._replace(data=transforms.as_plain(x.data)))
@@ -40,14 +40,14 @@ def padded(x: Sequences, lengths: Lengths, batch_first: bool) -> tuple[Tensor, L
 
 
 def batched(x: Sequences, state: States) -> States:
-    """The parts of a given state as torch's own tensors, with the batch axis that x may lack."""
+    """Return a given state as plain tensors, with a batch axis even if x has none."""
     if is_unbatched(x):
         return mapped(lambda part: transforms.as_plain(part).unsqueeze(0), state)
     return state if {*map(type, state)} == {Tensor} else mapped(transforms.as_plain, state)
 
 
 def as_given(x: Sequences, logits: Tensor, state: Any, batch_first: bool) -> tuple[Any, Any]:
-    """Logits (time, batch, channels) and a state, in the form in which x was given."""
+    """Return logits (time, batch, channels) and a state in the form of x."""
     if isinstance(x, PackedSequence):
         return _packed_like(x, logits), state
     if is_unbatched(x):
@@ -56,7 +56,7 @@ def as_given(x: Sequences, logits: Tensor, state: Any, batch_first: bool) -> tup
 
 
 def weightings_as_given(x: Sequences, weightings: Tensor, batch_first: bool) -> Tensor:
-    """Weightings (time, batch, heads, N) in the form of x; for a PackedSequence as they are."""
+    """Return weightings (time, batch, heads, N) in the form of x; unchanged if x is packed."""
     if isinstance(x, PackedSequence):
         return weightings
     if is_unbatched(x):
@@ -76,12 +76,11 @@ def _require_none(lengths: Lengths, reason: str) -> None:
 
 
 def in_own_precision(method: Method) -> Method:
-    """A method of a network that computes in the parameters' dtype, under autocast too.
+    """Make a method of a network compute in the parameters' dtype, under autocast too.
 
-    Autocast hands over what the layer before computed, say in bfloat16, and would have every
-    linear map computed in it. Addressing needs more than its three digits. So x and the state are
-    cast to the parameters' dtype, and autocast is off inside. As everywhere in autocast, float64 is
-    left alone.
+    Under autocast, x may be bfloat16, and every linear map would compute in bfloat16. Addressing
+    needs more than its three digits. So x and the state are cast to the parameters' dtype, and
+    autocast is off inside the method. float64 stays as it is, as everywhere in autocast.
     """
 
     @functools.wraps(method)

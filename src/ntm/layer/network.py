@@ -27,17 +27,22 @@ class NTM(nn.Module):
 
         net = NTM(input_size=9, output_size=8)
         logits, state = net(x)                    # x: (time, batch, input_size)
-        logits, state = net(x, state)             # goes on where it stopped
+        logits, state = net(x, state)             # continues from this state
         logits, state = net(x, lengths=lengths)   # mixed lengths, (batch,) integers
         logits, state, weightings = net(x, return_weightings=True)  # where the heads looked
 
-    The outputs are logits: train with `binary_cross_entropy_with_logits`. `heads=k` means k read
-    and k write heads; `read_heads` and `write_heads` set them apart. The other arguments are the
-    fields of `NTMConfig` and of `Initialisation`. `engine` is "auto", "native" (fast, CPU) or
-    "reference" (plain PyTorch).
-    `backward_clip` bounds what flows back through the controller and the heads at every step: the
-    gradients of their linear maps' values are clipped to +- this. It is what keeps a gradient that
-    explodes over time from drowning the rest, which clipping the sum over time cannot.
+    The outputs are logits: train with `binary_cross_entropy_with_logits`.
+
+    heads: number of read heads and of write heads (1).
+    read_heads, write_heads: number of heads of each kind, if they differ (heads).
+    batch_first: whether x is (batch, time, input_size) (False).
+    engine: "native" (fast, CPU), "reference" (plain PyTorch) or "auto", the fastest that can run
+        ("auto").
+    backward_clip: bound on the gradients that flow back through the linear maps of the controller
+        and the heads at every step, element by element (None: no bound). This keeps exploding
+        gradients from dominating the sum over time; clipping the sum cannot do this.
+
+    The other arguments are the fields of `NTMConfig` and `Initialisation`.
     """
 
     def __init__(
@@ -90,10 +95,10 @@ class NTM(nn.Module):
         batch_first: bool = False,
         engine: EngineName = "auto",
     ) -> Self:
-        """The network that a config describes, freshly initialised.
+        """Return a freshly initialised network with this config.
 
-        A subclass is called with the same arguments by name; if its `__init__` takes others, it
-        needs a `from_config` of its own.
+        A subclass is called with the same arguments by name. If its `__init__` takes other
+        arguments, the subclass needs its own `from_config`.
         """
         others = {"batch_first": batch_first, "engine": engine}
         return rebuilding.build(cls, config, initialisation, **others)
@@ -108,17 +113,16 @@ class NTM(nn.Module):
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> Self:
-        """A trained network: a packaged one, such as "copy-ff", or a folder of `save_pretrained`.
+        """Load a trained network.
 
-        `ntm.pretrained.names()` lists the packaged ones; `ntm.pretrained.facts(name)` has the task
-        and the cost.
+        name: a packaged network, such as "copy-ff", or a folder that `save_pretrained` wrote.
+        batch_first: whether x is (batch, time, input_size) (as saved; False if packaged).
+        device: device of the parameters (the CPU, whatever torch's default device is).
+        dtype: dtype of the parameters (as in the file, whatever torch's default dtype is).
 
-        batch_first: as saved unless it is given; False for a packaged network.
-        device: the CPU unless it is given, whatever torch's default device is.
-        dtype: the dtype of the file unless it is given, whatever torch's default dtype is.
-
-        A subclass loads what it saved, and the networks of its base classes. All parameters are as
-        trainable as in a new network.
+        `ntm.pretrained.names()` lists the packaged networks, and `ntm.pretrained.facts(name)` tells
+        the task and the cost of one. A subclass loads its own networks and the networks of its base
+        classes. The parameters require gradients as in a new network.
         """
         chosen: dict[str, Any] = {"engine": engine, "device": device, "dtype": dtype}
         net: Self = load_network(cls, name, batch_first=batch_first, **chosen)
@@ -127,15 +131,16 @@ class NTM(nn.Module):
     def save_pretrained(self, folder: str | Path, *, task: Any = None) -> None:
         """Write the weights (safetensors), the config, `batch_first` and `backward_clip` (JSON).
 
-        What would not come back is refused: replaced modules, hooks, values that the config lacks.
+        A network is refused if a file cannot restore it: replaced modules, hooks, values that are
+        not in the config.
 
-        task: an `ntm.tasks.Task`, recorded for the commands; without it they take --task.
+        task: an `ntm.tasks.Task` to record for the commands (None: the commands need --task).
         """
         save_network(self, folder, task)
 
     @property
     def backward_clip(self) -> float | None:
-        """The bound on the gradients of the controller's and heads' values; None is no bound."""
+        """Bound on the gradients of the controller's and heads' linear maps; None is no bound."""
         return self._backward_clip
 
     @backward_clip.setter
@@ -144,7 +149,7 @@ class NTM(nn.Module):
 
     @property
     def engine(self) -> EngineName:
-        """Which engine was asked for; `ntm.engine.choose` tells which one runs, and why."""
+        """Requested engine. `ntm.engine.choose` tells which engine runs, and why."""
         return self._engine
 
     @engine.setter
@@ -152,9 +157,10 @@ class NTM(nn.Module):
         self._engine = engine.checked_name(name)
 
     def reset_parameters(self) -> None:
-        """Glorot-uniform weights, the heads' times `head_gain`; biases are zero but the gates'.
+        """Initialise the weights Glorot-uniform, the biases to zero, and the learned start.
 
-        An LSTM starts feedforward; see also StartState.
+        `head_gain` scales the weights of the heads, and `gate_bias` is the bias of their gates. An
+        LSTM controller starts like a feedforward one; see `LSTMController.start_feedforward`.
         """
         for module in self.cell.modules():
             if isinstance(module, nn.Linear):
@@ -167,9 +173,9 @@ class NTM(nn.Module):
         self.start.reset_parameters()
 
     def initial_state(self, batch_size: int) -> State:
-        """The learned state before the first step, for `batch_size` sequences.
+        """Return the learned state before the first step, for `batch_size` sequences.
 
-        It is a copy: writing to it changes neither the weights nor another sequence.
+        The state is a copy: writing to it changes neither the weights nor another sequence.
         """
         checks.require_positive("batch_size", batch_size)
         start: State = self.start(batch_size)
@@ -210,19 +216,20 @@ class NTM(nn.Module):
     ) -> tuple[Sequences, State] | tuple[Sequences, State, Weightings]:
         """Run the sequences of a batch.
 
-        x: (time, batch, input_size), or (batch, time, input_size) with `batch_first`. Also one
-            sequence, (time, input_size), whose state has no batch axis, and a PackedSequence.
-        state: where to go on from; None starts afresh from the learned start.
-        lengths: steps of each sequence. What lies beyond changes no output, gradient or final
-            state; the outputs there are zero.
+        x: (time, batch, input_size), or (batch, time, input_size) with `batch_first`. x may also
+            be a PackedSequence, or one sequence, (time, input_size), whose state has no batch axis.
+        state: state to continue from (None: the learned start).
+        lengths: number of steps of each sequence (None: all steps). Steps beyond a length change
+            no output, gradient or final state, and their outputs are zero.
         return_weightings: whether to return the weightings of all heads at every step, too
-            (False). A loss may depend on them: they have gradients.
+            (False). The weightings have gradients, so a loss may depend on them.
 
-        Returns the logits, shaped like x with output_size channels, and the state after each
-        sequence's last step. They have the parameters' dtype, under autocast too. With
-        `return_weightings` a third value follows, `Weightings(read, write)`, each (time, batch,
-        heads, N); (batch, time, heads, N) with `batch_first`; (time, heads, N) for one sequence.
-        For a PackedSequence they are padded, time first, in the order of the state.
+        Returns the logits, shaped like x with output_size channels, and the state after the last
+        step of each sequence. Both have the parameters' dtype, under autocast too. With
+        `return_weightings`, a third value follows: `Weightings(read, write)`, each (time, batch,
+        heads, N), or (batch, time, heads, N) with `batch_first`, or (time, heads, N) for one
+        sequence. For a PackedSequence, the weightings are padded, time first, in the order of the
+        state.
         """
         seen, start, lengths = self._prepared(x, state, lengths)
         request = engine.Request(seen, start, lengths, weightings=return_weightings)
@@ -244,9 +251,9 @@ class NTM(nn.Module):
         *,
         memory: bool = False,
     ) -> Trace:
-        """Run as `forward` does and return everything that happened, time first, as plain arrays.
+        """Run like `forward` and return everything that happened, time first, as plain arrays.
 
-        memory: also record the whole memory after every step, (time, batch, N, M).
+        memory: whether to record the memory after every step, too, (time, batch, N, M) (False).
         """
         seen, start, lengths = self._prepared(x, state, lengths)
         request = engine.Request(seen, start, lengths, record=True, record_memory=memory)
@@ -259,17 +266,17 @@ class NTM(nn.Module):
 
     @torch.no_grad()
     def resized(self, memory_locations: int) -> Self:
-        """A copy of this network with more memory locations; `StartState.extended` has the rule.
+        """Return a copy with more memory locations; `StartState.extended` sets their start values.
 
         No other weight depends on the number of locations, so a machine that learned its task with
-        128 locations performs it with a thousand. The copy has the class, the hooks, the further
-        parameters and the flags of this network.
+        128 locations performs it with a thousand. The copy keeps the class, the hooks, the
+        additional parameters and the flags of this network.
         """
         checks.require_positive("memory_locations", memory_locations)
         if memory_locations < self.config.memory_locations:
             raise ValueError(
-                f"memory_locations must be at least {self.config.memory_locations}, what the "
-                f"network has; got {memory_locations}. A memory can grow, not shrink."
+                f"memory_locations must be at least {self.config.memory_locations}, the number "
+                f"that the network has; got {memory_locations}. A memory can grow, not shrink."
             )
         config = replace(self.config, memory_locations=memory_locations)
         own = ("cell.", "start.")
@@ -285,7 +292,7 @@ class NTM(nn.Module):
         return larger
 
     def extra_repr(self) -> str:
-        """The sizes, for `print(net)`."""
+        """Return the sizes, for `print(net)`."""
         c = self.config
         layers = f"{c.controller_layers} x " if c.controller == "lstm" else ""
         parameters = sum(parameter.numel() for parameter in self.parameters())
@@ -298,7 +305,7 @@ class NTM(nn.Module):
         )
 
     def __prepare_scriptable__(self) -> None:
-        """What torch.jit.script asks every module for first."""
+        """Refuse torch.jit.script, which calls this method of every module first."""
         raise RuntimeError(
             "torch.jit.script cannot read this layer. Use torch.export.export(net, (x,))."
         )
@@ -306,7 +313,10 @@ class NTM(nn.Module):
     def _prepared(
         self, x: Sequences, state: State | None, lengths: Lengths
     ) -> tuple[Tensor, State | None, Tensor | None]:
-        """Arguments checked, as a padded batch, time first; None stays for the learned start."""
+        """Return the checked arguments as a padded batch, time first.
+
+        A state of None stays None if the engine may compute the learned start.
+        """
         like = self.start.memory
         checks.refuse_tracing()
         checks.require_range(like.dtype)
@@ -324,7 +334,7 @@ class NTM(nn.Module):
         return seen, state, lengths
 
     def _starts_as_built(self) -> bool:
-        """Whether `initial_state` is the one below, so that an engine may do its work."""
+        """Whether `initial_state` is NTM's own, so that an engine may compute the start."""
         own = "initial_state" in self.__dict__
         return not own and type(self).initial_state is NTM.initial_state
 

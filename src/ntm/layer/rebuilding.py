@@ -1,7 +1,7 @@
-"""Networks made again: by their class from a config, as a larger copy, or from a folder.
+"""Networks rebuilt by their class: from a config, as a larger copy, or from a folder.
 
-A subclass of `NTM` or `LSTMBaseline` comes back as that subclass, with all that belongs to it, or a
-sentence says why it cannot.
+A subclass of `NTM` or `LSTMBaseline` is rebuilt as that subclass, with everything that belongs to
+it, or an error says why this is impossible.
 """
 
 import copy
@@ -24,22 +24,22 @@ _PLAIN = (bool, int, float, str, tuple, list, type(None))
 
 
 def build(kind: type[Net], config: Any, initialisation: Any, **others: Any) -> Net:
-    """The network of a class that a config describes, freshly initialised."""
+    """Return a freshly initialised network of this class with this config."""
     arguments = {**vars(config), **vars(initialisation), **others}
     try:
         inspect.signature(kind).bind(**arguments)
     except TypeError as error:
         raise TypeError(
             f"{kind.__name__}.from_config calls {kind.__name__}({', '.join(arguments)}), each by "
-            f"its name, and that fails: {error}. Let its __init__ take these and pass them on, or "
-            f"let {kind.__name__} have a from_config of its own."
+            f"name, and the call fails: {error}. Let __init__ take these arguments and pass them "
+            f"on, or give {kind.__name__} its own from_config."
         ) from error
     net = kind(**arguments)
-    if _differences(net.config, config):  # its class may be another one, with the same sizes
+    if _differences(net.config, config):  # a config of another class may have the same sizes
         raise ValueError(
-            f"{kind.__name__}.from_config must give a network of the config that it gets: its "
+            f"{kind.__name__}.from_config must return a network with the given config, but "
             f"__init__ changes {', '.join(_differences(net.config, config))}. Pass the sizes on "
-            f"as they come."
+            f"unchanged."
         )
     return net
 
@@ -49,7 +49,7 @@ def _differences(ours: Any, theirs: Any) -> list[str]:
 
 
 class _Unfilled(TorchFunctionMode):
-    """Leaves out normal_: on the meta device torch imports its compiler for it, for seconds."""
+    """Mode that skips normal_, which would import torch's compiler on the meta device: seconds."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
@@ -60,14 +60,14 @@ class _Unfilled(TorchFunctionMode):
 
 
 def unfilled(make: Callable[[], Net]) -> Net:
-    """The network that `make` makes, without values: nothing is allocated or drawn at random."""
+    """Return the network of `make` without values: nothing is allocated or drawn at random."""
     with torch.device("meta"), _Unfilled():
         return make()
 
 
 @contextmanager
 def plain_defaults() -> Iterator[None]:
-    """Within this, tensors are float32 on the CPU; after it, defaults and seeds are as before."""
+    """Create tensors as float32 on the CPU in this context; then restore defaults and seeds."""
     dtype = torch.get_default_dtype()
     torch.set_default_dtype(torch.float32)
     try:
@@ -78,24 +78,24 @@ def plain_defaults() -> Iterator[None]:
 
 
 def copied(net: Net) -> Net:
-    """A copy with everything that belongs to a network: class, hooks, further tensors, flags."""
+    """Return a copy of a network with its class, hooks, additional tensors and flags."""
     for name, module in net.named_modules():
         for method in replaced_methods(module):
             if not _is_bound_to(module, vars(module)[method]):
                 raise ValueError(
-                    f"{_place(name)} has its own {method}, which belongs to this network alone, "
-                    f"so a copy would call the old one. Put it into a subclass."
+                    f"{_place(name)} has its own {method}, which belongs to this network alone: "
+                    f"a copy would call the method of the original. Define it in a subclass."
                 )
     try:
         twin = copy.deepcopy(net)
-    except RuntimeError as error:  # tensors that were computed, as some wrappers keep them
+    except RuntimeError as error:  # some wrappers keep computed tensors, which cannot be copied
         raise ValueError(f"The network cannot be copied: {first_line(error)}.") from error
     twin.zero_grad()
     return twin
 
 
 def replaced_methods(module: nn.Module) -> list[str]:
-    """Attributes of one module that stand in the place of a method of its class."""
+    """Return the attributes of one module that replace a method of its class."""
     kind = type(module)
     return [name for name in vars(module) if callable(getattr(kind, name, None))]
 
@@ -105,26 +105,27 @@ def _is_bound_to(module: nn.Module, method: object) -> bool:
 
 
 def require_independent(net: nn.Module, own: tuple[str, ...], make: Any, *configs: Any) -> None:
-    """Refuse tensors beside the `own` modules whose shapes differ between two configs."""
+    """Refuse tensors outside the `own` modules whose shapes differ between two configs."""
     further = {name for name in net.state_dict() if not name.startswith(own)}
     if not further:
         return
     try:
         small, large = (unfilled(lambda c=c: make(c)).state_dict() for c in configs)  # type: ignore[misc]
     except (TypeError, ValueError, RuntimeError):
-        return  # it is not made from a config alone: its class knows what it does
+        return  # the class needs more than a config: it decides itself
     for name in sorted(further & small.keys() & large.keys()):
         if small[name].shape != large[name].shape:
             raise ValueError(
                 f"{name} of {type(net).__name__} depends on memory_locations, and nothing says "
-                f"how it grows: let {type(net).__name__} have a resized of its own."
+                f"how it grows: give {type(net).__name__} its own resized method."
             )
 
 
 def difference(net: nn.Module, fresh: nn.Module) -> str | None:
-    """What a network has that a fresh one from its config lacks, half a sentence; None: nothing.
+    """Describe the first thing that a network has and a fresh one from its config lacks.
 
-    Values of parameters and buffers do not count.
+    Return half a sentence, or None if there is no difference. Values of parameters and buffers are
+    not compared.
     """
     theirs = dict(fresh.named_modules())
     for name, module in net.named_modules():
@@ -148,7 +149,7 @@ def _hooks(module: nn.Module, other: nn.Module) -> str | None:
 
 
 def _values(module: nn.Module, other: nn.Module) -> str | None:
-    """The first plain attribute that is another one, such as an argument that no config has."""
+    """Describe the first plain attribute that differs, such as an argument outside the config."""
     ours, theirs = vars(module), vars(other)
     for name in ours.keys() & theirs.keys() - {"training", "batch_first"}:
         value, fresh = ours[name], theirs[name]

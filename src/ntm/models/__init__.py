@@ -1,4 +1,4 @@
-"""Model families: what a run can train. Each file registers those it describes."""
+"""Model families: the kinds of model that a run can train. Each file registers its families."""
 
 from ntm.models import ntm, lstm, lstm_family  # isort: skip  # in the order of the paper's tables
 from ntm.models.family import MODELS, Family, Model, family, family_of, register

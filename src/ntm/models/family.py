@@ -1,11 +1,11 @@
-"""A family is a kind of model that a run can train, with all that other code needs to know of it.
+"""Model family: a kind of model that a run can train, and all that other code needs to know.
 
     MODELS                      the families by name, in the order of the paper's tables
-    family("ntm-ff")            one of them
+    family("ntm-ff")            the family with this name
     family_of(model)            the family that built a model, or that a config belongs to
 
-A model is a `torch.nn.Module` with the call of `NTM`, `logits, state = model(x, lengths=lengths)`,
-and a `config`, which is a frozen dataclass with an `input_size` and an `output_size`.
+A model is a `torch.nn.Module` with the call of `NTM`, `logits, state = model(x, lengths=lengths)`.
+Its `config` is a frozen dataclass with `input_size` and `output_size`.
 """
 
 from abc import ABC, abstractmethod
@@ -27,45 +27,45 @@ _BUILT_BY = "_built_by"  # attribute of a network: the name of its family
 
 @dataclass(frozen=True)
 class NoInitialisation:
-    """The weights of this family begin in one way only."""
+    """Initialisation without options."""
 
 
 class Footprint(NamedTuple):
-    """About how large a network is, told from its config before anything is built."""
+    """Approximate size of a network, computed from its config before the network is built."""
 
     parameters: int
     layers: int
     heads: int = 0
     products: int = 0
-    """Multiplications of a step, beside one for each parameter."""
+    """Multiplications per step, in addition to one per parameter."""
     values: int = 0
-    """Numbers in a trace of a step."""
+    """Numbers per step in a trace."""
 
 
 @dataclass(frozen=True)
 class Family(ABC):
-    """One kind of model.
+    """Kind of model that a run can train.
 
-    A network remembers the family that built it. Several families may share a config class: a
-    config alone belongs to the family whose class declares `config`, not to a family that inherits
-    it, which is chosen by its name.
+    A network remembers the family that built it. Several families may share a config class. Then a
+    config alone belongs to the family whose class declares `config`. A family that inherits
+    `config` is chosen by its name.
     """
 
     name: str
-    """What users type."""
+    """Name that users type."""
     title: str
-    """What figures and reports call it."""
+    """Name in figures and reports."""
     colour: str
-    """Its colour in them, as #rrggbb."""
+    """Colour in figures and reports, as #rrggbb."""
     fixed: Mapping[str, Any] = field(default_factory=dict)
-    """Fields of the config that tell this family from others with the same config class."""
+    """Config fields that distinguish this family from others with the same config class."""
     on_page: tuple[str, str] | None = None
-    """Its colours on a light and on a dark page, which must be easy to read; or else `colour`."""
+    """Colours that are easy to read on a light and on a dark page (None: `colour` on both)."""
 
     config: ClassVar[type]
     initialisation: ClassVar[type] = NoInitialisation
     has_memory: ClassVar[bool] = False
-    """Whether `trace` and `enlarged` work: whether it is an NTM of some kind."""
+    """Whether the model is a kind of NTM, so that `trace` and `enlarged` work."""
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
@@ -75,50 +75,50 @@ class Family(ABC):
 
     @property
     def page_colours(self) -> tuple[str, str]:
-        """The colours on a light and on a dark page."""
+        """Colours on a light and on a dark page."""
         return self.on_page or (self.colour, self.colour)
 
     @abstractmethod
     def build(self, config: Any, initialisation: Any, engine: str) -> Model:
-        """The network that a config describes, freshly initialised."""
+        """Return a freshly initialised network with this config."""
 
     def fits(self, config: object) -> bool:
-        """Whether a config is of this family."""
+        """Whether a config belongs to this family."""
         same = type(config) is self.config
         return same and all(getattr(config, name) == value for name, value in self.fixed.items())
 
     def sizes(self, config: Any) -> str:
-        """The sizes of a config, in words."""
+        """Describe the sizes of a config in words."""
         return ", ".join(f"{name} {value}" for name, value in vars(config).items())
 
     def footprint(self, config: Any, memory_locations: int | None = None) -> Footprint | None:
-        """How large a network is, with that much memory; None: this family does not say."""
+        """Return the size of a network with this much memory, or None if unknown."""
         return None
 
     def runs_on(self, model: Model) -> str:
-        """What runs the model, in words; a RuntimeError says why nothing can."""
+        """Describe in words what runs the model; raise RuntimeError if nothing can."""
         return "torch"
 
     def step(self, model: Model, optimiser: Any) -> TwoPartStep:
-        """The fastest training step for this model; autograd's works for all of them."""
+        """Return the fastest training step for this model; by default, autograd's."""
         return TorchStep(model, optimiser)
 
     def bound_backward(self, model: Model, limit: float | None) -> None:  # noqa: B027 - optional
-        """Bound the gradients of every step; None removes the bound. By default nothing happens."""
+        """Bound the gradients of every step; None removes the bound. The default does nothing."""
 
     def trace(
         self, model: Any, x: Tensor, lengths: Tensor | None = None, *, memory: bool = False
     ) -> Trace:
-        """Everything that the heads do."""
+        """Return a recording of everything that the heads do."""
         raise ValueError(f"{self.title} has no heads to watch; give an NTM.")
 
     def enlarged(self, model: Any, memory_locations: int) -> Model:
-        """The same network with more memory locations."""
+        """Return the same network with more memory locations."""
         raise ValueError(f"{self.title} has no memory to enlarge: memory_locations is for an NTM.")
 
 
 def _signed(make: Callable[..., Model]) -> Callable[..., Model]:
-    """Wrap a method that makes a network: note the name of the family on the network."""
+    """Wrap a method that makes a network, so that the network stores the name of its family."""
 
     @wraps(make)
     def make_and_sign(self: Family, *arguments: Any, **options: Any) -> Model:
@@ -130,7 +130,7 @@ def _signed(make: Callable[..., Model]) -> Callable[..., Model]:
 
 
 def lstm_parameters(inputs: int, size: int, layers: int) -> int:
-    """About how many weights the layers of an LSTM have, each of which sees the one below."""
+    """Return the approximate number of weights of stacked LSTM layers."""
     return 4 * size * (inputs + size) + 8 * (layers - 1) * size * size
 
 
@@ -148,18 +148,21 @@ MODELS: Registry[Family] = Registry("model", "ntm.families", _require_instance)
 
 
 def register(family: Family) -> Family:
-    """Make a family known by its name; a name has one class."""
+    """Register a family under its name; each name belongs to one class."""
     _require_instance(family)
     return MODELS.add(family.name, family)
 
 
 def family(name: str | None, source: str | None = None) -> Family:
-    """The family of that name, or of a file that registers one; `source` as in `Registry.find`."""
+    """Return the family with this name, or the family that a file registers.
+
+    source: as in `Registry.find`.
+    """
     return MODELS.find(name, source)
 
 
 def family_of(model: object) -> Family:
-    """The family that built a model; for another model, or a config, the family of the config."""
+    """Return the family that built a model; for another model, or a config, the config's family."""
     if not isinstance(model, nn.Module):
         return _family_of_config(model)
     built_by = vars(model).get(_BUILT_BY)

@@ -1,6 +1,6 @@
-"""The LSTM that the paper compares with, behind the same call as the NTM.
+"""The paper's LSTM baseline, with the same call as the NTM.
 
-The widths of the paper's table of sizes fit exactly one wiring: the input goes into every layer,
+The widths in the paper's table of sizes fit exactly one wiring: the input goes into every layer,
 every layer goes into the output, each gate has one bias, and the initial hidden and cell states are
 learned.
 """
@@ -25,7 +25,7 @@ from ntm.states import Chosen, Flags
 
 @dataclass(frozen=True)
 class LSTMConfig(Checked):
-    """The sizes of an `LSTMBaseline`. Equal configs have interchangeable `state_dict`s."""
+    """Sizes of an `LSTMBaseline`. Networks with equal configs can exchange `state_dict`s."""
 
     input_size: int = setting(help="channels of the input at every step", at_least=1)
     output_size: int = setting(help="channels of the output (logits) at every step", at_least=1)
@@ -35,15 +35,15 @@ class LSTMConfig(Checked):
 
 @dataclass(frozen=True)
 class LSTMInitialisation(Checked):
-    """How the weights of an `LSTMBaseline` begin. It changes no shape."""
+    """Initial values of the weights of an `LSTMBaseline`. They affect no shape."""
 
     forget_bias: float = setting(
-        0.0, "initial bias of the forget gates: with 1, a layer begins by remembering"
+        0.0, "initial bias of the forget gates: with 1, a layer remembers from the start"
     )
 
 
 class LSTMState(NamedTuple):
-    """All that one step hands to the next. Every tensor's first axis is the batch."""
+    """State that one time step passes to the next. The first axis of every tensor is the batch."""
 
     hidden: Tensor  # (batch, layers, hidden_size)
     cell: Tensor  # (batch, layers, hidden_size)
@@ -55,35 +55,37 @@ class LSTMState(NamedTuple):
     def __getitem__(self, index: int | Chosen) -> "Tensor | LSTMState":
         """Choose sequences of the batch: `state[3:5]`, `state[mask]`, `state[[4, 0]]`.
 
-        An integer is the number of a part, as in every named tuple: `state[0]` is `state.hidden`.
+        An integer selects one tensor, as in every named tuple: `state[0]` is `state.hidden`.
         """
         return states.item(self, index)  # type: ignore[no-any-return]
 
     @staticmethod
     def where(done: Flags, fresh: "LSTMState", state: "LSTMState") -> "LSTMState":
-        """Take the sequences that are done from `fresh`, and all others from `state`.
+        """Return `fresh` for the sequences that are done, and `state` for all others.
 
-        done: (batch,) bool, a tensor or a list. Gradients flow into the parts that are taken.
+        done: (batch,) bool, a tensor or a list.
+
+        Gradients flow into the selected sequences.
         """
         return states.where(done, fresh, state, LSTMState)
 
     def detach(self) -> Self:
-        """The same state without its history, for truncated backpropagation through time.
+        """Return the state without its history, for truncated backpropagation through time.
 
-        It shares the memory of this state, as `Tensor.detach` does.
+        The result shares memory with this state, as with `Tensor.detach`.
         """
         return states.mapped(Tensor.detach, self)
 
     def clone(self) -> Self:
-        """A copy of the state, with its history: writing to it changes nothing else."""
+        """Return a copy that shares no memory with this state. Gradients flow through the copy."""
         return states.mapped(Tensor.clone, self)
 
     def cpu(self) -> Self:
-        """The same state on the CPU."""
+        """Return the state on the CPU."""
         return states.mapped(Tensor.cpu, self)
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
-        """The same state on another device or in another dtype; the arguments of Tensor.to."""
+        """Return the state on another device or in another dtype; arguments as in `Tensor.to`."""
         return states.mapped(lambda part: part.to(*args, **kwargs), self)
 
     def __repr__(self) -> str:
@@ -94,15 +96,21 @@ states.make_storable(LSTMState)
 
 
 class LSTMBaseline(nn.Module):
-    """A stack of LSTM layers wired like the paper's baseline.
+    """Stack of LSTM layers with the wiring of the paper's baseline.
 
         net = LSTMBaseline(input_size=9, output_size=8, hidden_size=256)
         logits, state = net(x)                    # x: (time, batch, input_size)
-        logits, state = net(x, state)             # continues where it stopped
+        logits, state = net(x, state)             # continues from this state
         logits, state = net(x, lengths=lengths)   # mixed lengths, (batch,) integers
 
-    The outputs are logits: train with `binary_cross_entropy_with_logits`. `engine` says what `ntm
-    train` computes its gradients with: "native", "reference" (torch), or "auto", the fastest.
+    The outputs are logits: train with `binary_cross_entropy_with_logits`.
+
+    hidden_size: units of each layer (256).
+    layers: number of layers (3).
+    forget_bias: initial bias of the forget gates (0.0).
+    batch_first: whether x is (batch, time, input_size) (False).
+    engine: engine for the gradients in `ntm train`: "native", "reference" (torch) or "auto", the
+        fastest that can run ("auto").
     """
 
     def __init__(
@@ -122,7 +130,7 @@ class LSTMBaseline(nn.Module):
         self.config = LSTMConfig(input_size, output_size, hidden_size, layers)
         self.initialisation = LSTMInitialisation(forget_bias)
         self.batch_first, self.engine = batch_first, engine
-        # A constant 1 joins the input; its weights are the biases. nn.LSTM would keep two per gate.
+        # The input gets a constant 1, whose weights are the biases. nn.LSTM has two per gate.
         c, seen = self.config, self.config.input_size + 1
         below = [seen] + [seen + c.hidden_size] * (c.layers - 1)
         self.layers = nn.ModuleList([nn.LSTM(size, c.hidden_size, bias=False) for size in below])
@@ -141,7 +149,7 @@ class LSTMBaseline(nn.Module):
         batch_first: bool = False,
         engine: EngineName = "auto",
     ) -> Self:
-        """The network that a config describes, freshly initialised; see `NTM.from_config`."""
+        """Return a freshly initialised network with this config; see `NTM.from_config`."""
         others = {"batch_first": batch_first, "engine": engine}
         return rebuilding.build(cls, config, initialisation, **others)
 
@@ -155,21 +163,23 @@ class LSTMBaseline(nn.Module):
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> Self:
-        """The network that `save_pretrained` wrote; the arguments are those of the NTM's."""
+        """Load the network that `save_pretrained` wrote; arguments as in `NTM.from_pretrained`."""
         chosen: dict[str, Any] = {"engine": engine, "device": device, "dtype": dtype}
         net: Self = load_network(cls, folder, batch_first=batch_first, **chosen)
         return net
 
     def save_pretrained(self, folder: str | Path, *, task: Any = None) -> None:
-        """Write the weights (safetensors), the config and `batch_first` (JSON); see the NTM's.
+        """Write the weights (safetensors), the config and `batch_first` (JSON).
 
-        task: an `ntm.tasks.Task`, recorded for the commands; without it they take --task.
+        task: an `ntm.tasks.Task` to record for the commands (None: the commands need --task).
+
+        `NTM.save_pretrained` says which networks are refused.
         """
         save_network(self, folder, task)
 
     @property
     def engine(self) -> EngineName:
-        """What computes the gradients of `ntm train`, as it was asked for."""
+        """Requested engine for the gradients in `ntm train`."""
         return self._engine
 
     @engine.setter
@@ -178,9 +188,10 @@ class LSTMBaseline(nn.Module):
 
     @torch.no_grad()
     def reset_parameters(self) -> None:
-        """The weights of torch.nn.LSTM and Glorot-uniform outputs.
+        """Initialise the layers like torch.nn.LSTM, and the output layer Glorot-uniform.
 
-        Start state and biases are zero, except the forget gates', which `initialisation` sets.
+        Start state and biases are zero, except the forget gates' biases, which `initialisation`
+        sets.
         """
         bound = self.config.hidden_size**-0.5
         for layer in self.layers:
@@ -194,15 +205,15 @@ class LSTMBaseline(nn.Module):
             nn.init.zeros_(parameter)
 
     def initial_state(self, batch_size: int) -> LSTMState:
-        """The learned state before the first step, for `batch_size` sequences.
+        """Return the learned state before the first step, for `batch_size` sequences.
 
-        It is a copy: writing to it changes neither the weights nor another sequence.
+        The state is a copy: writing to it changes neither the weights nor another sequence.
         """
         checks.require_positive("batch_size", batch_size)
         return self._start(batch_size).clone()
 
     def _start(self, batch_size: int) -> LSTMState:
-        """Unchecked: in an exported program the size is a symbol."""
+        """Return the learned state; do not check the size, which exported programs leave open."""
         start = (self.start_hidden, self.start_cell)
         return LSTMState(*(tensor.expand(batch_size, -1, -1) for tensor in start))
 
@@ -220,7 +231,7 @@ class LSTMBaseline(nn.Module):
     def forward(
         self, x: Sequences, state: LSTMState | None = None, lengths: Lengths = None
     ) -> tuple[Sequences, LSTMState]:
-        """Run the sequences of a batch; arguments and results are those of `NTM.forward`."""
+        """Run the sequences of a batch; arguments and results as in `NTM.forward`."""
         seen, start, lengths = self._prepared(x, state, lengths)
         if lengths is None or bool((lengths == seen.shape[0]).all()):
             logits, final = self._run(seen, start)
@@ -229,7 +240,7 @@ class LSTMBaseline(nn.Module):
         return forms.as_given(x, logits, final, self.batch_first)
 
     def extra_repr(self) -> str:
-        """The sizes, for `print(net)`."""
+        """Return the sizes, for `print(net)`."""
         c = self.config
         parameters = sum(parameter.numel() for parameter in self.parameters())
         return (
@@ -243,7 +254,7 @@ class LSTMBaseline(nn.Module):
         state: LSTMState,
         arranged: Callable[[Tensor], Tensor | PackedSequence] = lambda values: values,
     ) -> tuple[Tensor, LSTMState]:
-        """All layers; `arranged` gives each layer's input the form that nn.LSTM is to see."""
+        """Run all layers; `arranged` converts each layer's input to the form for nn.LSTM."""
         seen = torch.cat([x, x.new_ones(*x.shape[:-1], 1)], dim=-1)
         outputs: list[Tensor] = []
         after: list[tuple[Tensor, Tensor]] = []
@@ -256,8 +267,8 @@ class LSTMBaseline(nn.Module):
         return logits, LSTMState(*(torch.stack(parts, dim=1) for parts in zip(*after, strict=True)))
 
     def _run_mixed(self, x: Tensor, state: LSTMState, lengths: Tensor) -> tuple[Tensor, LSTMState]:
-        """Sequences of different lengths, packed so that no padding is ever computed."""
-        # Packing refuses empty sequences: they run one step on zeros, and the result is dropped.
+        """Run sequences of different lengths, packed so that no padding is computed."""
+        # Packing refuses empty sequences, so they run one step on zeros. The result is dropped.
         empty = (lengths == 0)[:, None]
         x = torch.where(empty, torch.zeros_like(x), x)
         packed = pack_padded_sequence(x, lengths.clamp(min=1).cpu(), enforce_sorted=False)
@@ -271,7 +282,7 @@ class LSTMBaseline(nn.Module):
     def _prepared(
         self, x: Sequences, state: LSTMState | None, lengths: Lengths
     ) -> tuple[Tensor, LSTMState, Tensor | None]:
-        """Arguments checked, as a padded batch, time first, the state filled in."""
+        """Return the checked arguments as a padded batch, time first, with a state."""
         checks.require_input(x, self.config.input_size, self.batch_first, self.start_cell)
         seen, lengths = forms.padded(x, lengths, self.batch_first)
         steps, batch_size = seen.shape[:2]

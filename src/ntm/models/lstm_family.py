@@ -1,4 +1,4 @@
-"""The LSTM baseline as a family: what its runs train it with, and which of its networks can be."""
+"""The LSTM baseline as a model family, with its training steps."""
 
 import math
 from typing import Any, cast
@@ -15,7 +15,10 @@ from ntm.tasks import Batch
 
 
 def kernel_parameters(net: LSTMBaseline) -> list[Tensor]:
-    """What the native engine reads, in its order; Unrecognised where a call would run more."""
+    """Return the tensors that the native engine reads, in its order.
+
+    Raise Unrecognised if a call of the network would run more than the native engine computes.
+    """
     recognition.require_no_global_hooks()
     c, own = net.config, recognition.own_attributes
     parts = own(net, LSTMBaseline, "the network")
@@ -37,7 +40,7 @@ def kernel_parameters(net: LSTMBaseline) -> list[Tensor]:
 
 
 def _weights(c: LSTMConfig, index: str, layer: nn.Module) -> list[Tensor]:
-    """The two weights of a layer."""
+    """Return the two weights of a layer."""
     name, gates = f"layers.{index}", 4 * c.hidden_size
     below = c.input_size + 1 + (0 if index == "0" else c.hidden_size)
     own = recognition.own_attributes(layer, nn.LSTM, name)["_parameters"]
@@ -55,11 +58,11 @@ recognition.know(nn.LSTM, ("weight_ih_l0", "weight_hh_l0"))
 
 
 class PaddedStep(TorchStep):
-    """A step by torch: padded instead of packed, with the native engine's update if it can.
+    """Training step by torch on padded sequences, with the native engine's update if possible.
 
-    An LSTM is causal: steps after the end of a sequence change nothing before it, and no output
-    there is scored. torch runs a padded batch with one kernel per layer and a packed one step by
-    step, so padding is faster, above all where lengths are alike (`training.bucketed`).
+    An LSTM is causal: steps after the end of a sequence change nothing before it, and their outputs
+    are not scored. torch runs a padded batch with one kernel per layer, but a packed batch step by
+    step. So padding is faster, above all for similar lengths (`training.bucketed`).
     """
 
     def __init__(self, model: Any, optimiser: Any) -> None:
@@ -67,8 +70,8 @@ class PaddedStep(TorchStep):
         self._step_if_finite = optimiser.fused_step
 
     def update(self, bits: float) -> None:
-        """The second part of a step, as `TwoPartStep` describes."""
-        # The fused step looks for gradients that are not finite by itself, and faster.
+        """Update the weights, as `TwoPartStep.update` describes."""
+        # The fused step checks the gradients itself, which is faster.
         if not math.isfinite(bits) or not self._step_if_finite():
             super().update(bits)
 
@@ -78,7 +81,7 @@ class PaddedStep(TorchStep):
 
 
 class LSTMFamily(Family):
-    """The LSTM that the paper compares with."""
+    """The paper's LSTM baseline."""
 
     config = LSTMConfig
     initialisation = LSTMInitialisation
@@ -86,34 +89,34 @@ class LSTMFamily(Family):
     def build(
         self, config: LSTMConfig, initialisation: LSTMInitialisation, engine: str
     ) -> LSTMBaseline:
-        """The network that a config describes, freshly initialised."""
+        """Return a freshly initialised network with this config."""
         return LSTMBaseline.from_config(config, initialisation, engine=checked_name(engine))
 
     def sizes(self, config: LSTMConfig) -> str:
-        """Layers and units."""
+        """Describe layers and units in words."""
         return f"{config.layers} layers of {config.hidden_size}"
 
     def footprint(self, config: LSTMConfig, memory_locations: int | None = None) -> Footprint:
-        """How large a network is."""
+        """Return the size of a network; `memory_locations` has no effect."""
         weights = lstm_parameters(config.input_size, config.hidden_size, config.layers)
         return Footprint(weights, config.layers)
 
     def step(self, model: Any, optimiser: Any) -> TwoPartStep:
-        """The native engine's step, where it trains the model; or else one of padded batches."""
+        """Return the native engine's step if it can train the model, else a `PaddedStep`."""
         if _choice(model).name == "native":
             gradients = LSTMGradients(model.config, kernel_parameters(model))
             return NativeStep(model, gradients, optimiser)
         return PaddedStep(model, optimiser)
 
     def runs_on(self, model: Any) -> str:
-        """What trains the model, and why."""
+        """Describe in words what trains the model, and why."""
         choice = _choice(model)
         name = "native engine" if choice.name == "native" else "torch.nn.LSTM"
         return f"{name} ({choice.reason.rstrip('.')})"
 
 
 def _choice(net: LSTMBaseline) -> Choice:
-    """The engine that trains a network; refuses what cannot."""
+    """Return the engine that trains a network; raise if the requested engine cannot."""
     if net.engine == "reference":
         return Choice("reference", "it was asked for")
     obstacle = _obstacle(net)
@@ -127,7 +130,7 @@ def _choice(net: LSTMBaseline) -> Choice:
 
 
 def _obstacle(net: LSTMBaseline) -> str | None:
-    """Why the native engine does not train this network; None when it does."""
+    """Return the reason why the native engine does not train this network, or None."""
     try:
         kernel_parameters(net)
     except recognition.Unrecognised as difference:

@@ -1,4 +1,4 @@
-"""The Neural Turing Machine with its two controllers, as families."""
+"""The Neural Turing Machine with its two controllers, as two model families."""
 
 from typing import Any
 
@@ -14,18 +14,18 @@ from ntm.trace import Trace
 
 
 class NTMFamily(Family):
-    """A kind of NTM. Another kind overrides `build`, and perhaps `config`."""
+    """Kind of NTM. A subclass for another kind overrides `build`, and perhaps `config`."""
 
     config = NTMConfig
     initialisation = Initialisation
     has_memory = True
 
     def build(self, config: NTMConfig, initialisation: Initialisation, engine: str) -> NTM:
-        """The network that a config describes, freshly initialised."""
+        """Return a freshly initialised network with this config."""
         return NTM.from_config(config, initialisation, engine=checked_name(engine))
 
     def sizes(self, config: NTMConfig) -> str:
-        """Controller, memory and heads."""
+        """Describe controller, memory and heads in words."""
         layers = f"{config.controller_layers} x " if config.controller_layers > 1 else ""
         return (
             f"controller {layers}{config.controller_size}, memory {config.memory_locations} x "
@@ -33,7 +33,7 @@ class NTMFamily(Family):
         )
 
     def footprint(self, config: NTMConfig, memory_locations: int | None = None) -> Footprint:
-        """How large a network is, with that much memory."""
+        """Return the size of a network with this much memory."""
         locations, width = memory_locations or config.memory_locations, config.memory_width
         heads, addressing = config.read_heads + config.write_heads, 3 * width + len(config.shifts)
         inputs, size = config.controller_inputs, config.controller_size
@@ -50,25 +50,25 @@ class NTMFamily(Family):
         )
 
     def runs_on(self, model: Any) -> str:
-        """The engine, and why it was chosen."""
+        """Name the engine that runs the model, and say why."""
         choice = _choice(model)
         return f"{choice.name} engine ({choice.reason.rstrip('.')})"
 
     def step(self, model: Any, optimiser: Any) -> TwoPartStep:
-        """The step of the engine that runs the model, if it has one; or else autograd's."""
+        """Return the training step of the model's engine if it has one, else autograd's."""
         gradients = engine.get(_choice(model).name).gradients(model)
         if gradients is None:
             return TorchStep(model, optimiser)
         return NativeStep(model, gradients, optimiser)
 
     def bound_backward(self, model: Any, limit: float | None) -> None:
-        """Bound what flows back through the controller and the heads at every step."""
+        """Bound the gradients that flow back through the controller and the heads at every step."""
         model.backward_clip = limit
 
     def trace(
         self, model: Any, x: Tensor, lengths: Tensor | None = None, *, memory: bool = False
     ) -> Trace:
-        """Everything that the heads do."""
+        """Return a recording of everything that the heads do."""
         if not hasattr(model, "trace"):
             raise ValueError(
                 f"{self.title} cannot be traced: its network, {type(model).__name__}, has no "
@@ -78,7 +78,7 @@ class NTMFamily(Family):
         return trace
 
     def enlarged(self, model: Any, memory_locations: int) -> NTM:
-        """The same network with more memory locations."""
+        """Return the same network with more memory locations."""
         larger: NTM = model.resized(memory_locations)
         return larger
 
@@ -88,7 +88,7 @@ def _choice(model: NTM) -> engine.Choice:
     return engine.choose(model.engine, like.device, like.dtype, model)
 
 
-# Okabe and Ito's colours, which stay apart under every common colour blindness.
+# Okabe and Ito's colours, which people with common colour blindness can tell apart.
 register(
     NTMFamily(
         "ntm-ff",

@@ -1,9 +1,9 @@
-"""One update of the weights, as something the training loop can call.
+"""Training steps: each call updates the weights once.
 
     bits = step(block, start, stop)
 
-The loop passes a whole block and the bounds of the batch in it, so that a step that needs no slices
-does not pay for them.
+The training loop passes a whole block and the bounds of the batch in the block, because some steps
+need no slices and are faster without them.
 """
 
 import math
@@ -23,18 +23,18 @@ _BITS_PER_NAT = 1 / math.log(2)
 
 
 class Step(Protocol):
-    """Train on sequences start to stop - 1 of a block."""
+    """Callable that trains on sequences start to stop - 1 of a block."""
 
     def __call__(self, block: Batch, start: int, stop: int) -> float:
-        """Update the weights once; return the summed cost of these sequences, in bits, before it.
+        """Update the weights once; return the summed cost before the update, in bits.
 
-        The loss is the cross-entropy in nats, the mean over the sequences. A loss or gradient that
-        is not finite raises FloatingPointError and leaves weights and optimiser as they were.
+        The loss is the cross-entropy in nats, the mean over the sequences. If the loss or a
+        gradient is not finite, raise FloatingPointError and change neither weights nor optimiser.
         """
 
 
 class TwoPartStep(ABC):
-    """A step in two parts, so that several processes can share gradients between them."""
+    """Training step in two parts. Between the parts, several processes can share gradients."""
 
     model: torch.nn.Module
 
@@ -46,21 +46,21 @@ class TwoPartStep(ABC):
 
     @abstractmethod
     def differentiate(self, block: Batch, start: int, stop: int) -> float:
-        """Give the parameters the gradients of the loss; return the summed cost in bits."""
+        """Set the parameters' gradients; return the summed cost in bits."""
 
     @abstractmethod
     def update(self, bits: float) -> None:
-        """Move the weights by these gradients; they and the cost, in bits, must be finite."""
+        """Update the weights; raise FloatingPointError if bits or a gradient is not finite."""
 
 
 class TorchStep(TwoPartStep):
-    """A step by torch's autograd, for any model with the call of `NTM` and any optimiser."""
+    """Training step by torch's autograd, for any optimiser and any model called like `NTM`."""
 
     def __init__(self, model: torch.nn.Module, optimiser: torch.optim.Optimizer) -> None:
         self.model, self.optimiser = model, optimiser
 
     def differentiate(self, block: Batch, start: int, stop: int) -> float:
-        """The first part of a step, as `TwoPartStep` describes."""
+        """Set the gradients, as `TwoPartStep.differentiate` describes."""
         batch = block.narrow(start, stop)
         total = cost_in_bits(self._logits(batch), batch).sum()
         self.optimiser.zero_grad()
@@ -68,7 +68,7 @@ class TorchStep(TwoPartStep):
         return total.item()
 
     def update(self, bits: float) -> None:
-        """The second part of a step, as `TwoPartStep` describes."""
+        """Update the weights, as `TwoPartStep.update` describes."""
         if not math.isfinite(bits):
             raise FloatingPointError(f"The loss is {bits}.")
         self._require_finite_gradients()
@@ -88,7 +88,7 @@ class TorchStep(TwoPartStep):
 
 
 class NativeStep(TwoPartStep):
-    """The same update as TorchStep's by the native engine, with the paper's optimiser."""
+    """Same update as `TorchStep`, computed by the native engine, with the paper's optimiser."""
 
     def __init__(
         self, model: torch.nn.Module, gradients: FusedGradients, optimiser: "GravesRMSprop"
@@ -97,12 +97,12 @@ class NativeStep(TwoPartStep):
         self._update = optimiser.fused_update()
 
     def differentiate(self, block: Batch, start: int, stop: int) -> float:
-        """The first part of a step, as `TwoPartStep` describes."""
+        """Set the gradients, as `TwoPartStep.differentiate` describes."""
         nats = self._gradients(block.inputs, block.targets, block.mask, block.lengths, start, stop)
         return nats * _BITS_PER_NAT * (stop - start)
 
     def update(self, bits: float) -> None:
-        """The second part of a step, as `TwoPartStep` describes."""
+        """Update the weights, as `TwoPartStep.update` describes."""
         if not math.isfinite(bits):
             raise FloatingPointError(f"The loss is {bits}.")
         if not self._update():

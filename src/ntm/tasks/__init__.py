@@ -1,4 +1,4 @@
-"""The five tasks of the paper's section 4, and a registry that takes yours.
+"""The five tasks of the paper's section 4, and a registry for your own tasks.
 
     task = make_task("copy", max_length=10)
     batch = task.sample(256, torch.Generator().manual_seed(1))
@@ -71,9 +71,10 @@ TASKS: Registry[type[Task]] = Registry("task", "ntm.tasks", _require_task)
 
 
 def register(task_class: TaskClass) -> TaskClass:
-    """Register a task under its name, for `make_task`; a class decorator.
+    """Register a task under its name, for `make_task`. Use this as a class decorator.
 
-    A name has one class. Running the same definition again, as in a notebook, replaces it.
+    Each name belongs to one class. Running the same definition again, as in a notebook, replaces
+    the class.
     """
     _require_task(task_class)
     TASKS.add(task_class.name, task_class)
@@ -81,7 +82,7 @@ def register(task_class: TaskClass) -> TaskClass:
 
 
 def make_task(name: str, **settings: Any) -> Task:
-    """The task of that name, or of a file that registers one, with some settings changed."""
+    """Return the task with this name, or from a file that registers one, with these settings."""
     task_class = TASKS.find(name)
     for key in settings:
         named_field(task_class, f"the {name} task", key)

@@ -1,4 +1,4 @@
-"""Associative recall (section 4.3): shown one item of a list, say the next."""
+"""Associative recall (section 4.3): see one item of a list again, output the next item."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,7 +13,7 @@ from ntm.tasks.base import MAX_BITS, Batch, Task, bit_names
 
 @dataclass(frozen=True, kw_only=True)
 class AssociativeRecall(Task):
-    """Hear a list of items, each a few binary vectors; then one of them again; say the next.
+    """See a list of items, each a few binary vectors, then one item again; output the next item.
 
     Three items of two vectors of three bits. The second is queried, so the third is the answer:
 
@@ -27,10 +27,10 @@ class AssociativeRecall(Task):
                  bit 2                             . .
                  bit 3                             # #
 
-    Delimiters bound every item on the left and on the right: neighbours share the one between
-    them, the query's delimiter closes the last item, and a second one closes the query. Any item
-    but the last is queried, all equally often. Items are drawn independently; that two of six are
-    equal, which makes some queries ambiguous, happens once in 17,000 lists.
+    Delimiters bound every item on the left and on the right: neighbours share a delimiter, the
+    first query delimiter closes the last item, and the second query delimiter closes the query.
+    Every item except the last is queried equally often. Items are drawn independently. One list of
+    six items in 17,000 has two equal items, which makes some queries ambiguous.
     """
 
     name: ClassVar[str] = "associative-recall"
@@ -38,9 +38,9 @@ class AssociativeRecall(Task):
 
     bits: int = setting(6, "bits of one vector", at_least=1, at_most=MAX_BITS)
     item_length: int = setting(3, "vectors of one item", at_least=1)
-    min_items: int = setting(2, "fewest items of a list", at_least=2)
-    max_items: int = setting(6, "most items of a list, included", at_least=2)
-    close_query: bool = setting(True, "a second query delimiter follows the query")
+    min_items: int = setting(2, "items in the shortest list", at_least=2)
+    max_items: int = setting(6, "items in the longest list", at_least=2)
+    close_query: bool = setting(True, "whether a second query delimiter follows the query")
 
     @property
     def input_channels(self) -> tuple[str, ...]:
@@ -54,11 +54,11 @@ class AssociativeRecall(Task):
 
     @property
     def mean_scored_steps(self) -> float:
-        """The vectors of the one item that is the answer."""
+        """Number of vectors in the answer, one item."""
         return self.item_length
 
     def draw(self, batch_size: int, generator: torch.Generator) -> Batch:
-        """In time: the items behind their delimiters, the query between its own, the answer."""
+        """Sample a batch: items after their delimiters, query between its delimiters, answer."""
         counts = sampling.random_integers(self.min_items, self.max_items, batch_size, generator)
         vectors = sampling.random_sequences(counts * self.item_length, self.bits, generator)
         fractions = torch.rand(batch_size, generator=generator, dtype=torch.float64)
@@ -80,14 +80,14 @@ class AssociativeRecall(Task):
         return Batch(inputs, targets, sampling.between(answer, lengths), lengths)
 
     def _write_list(self, inputs: Tensor, vectors: Tensor, counts: Tensor) -> None:
-        """Write every item behind its delimiter, in place, at the start of the inputs."""
+        """Write every item after its delimiter, in place, at the start of the inputs."""
         most, period = int(counts.max()), self.item_length + 1
         listed = inputs[: most * period].view(most, period, len(counts), -1)
         listed[:, 1:, :, : self.bits] = vectors.view(most, self.item_length, len(counts), -1)
         listed[:, 0, :, self.bits] = (sampling.time_steps(most) < counts).float()
 
     def _item(self, vectors: Tensor, index: Tensor) -> Tensor:
-        """Item `index[b]` of sequence b: (item_length, batch, bits)."""
+        """Return item `index[b]` of sequence b: (item_length, batch, bits)."""
         return sampling.take_steps(
             vectors, index * self.item_length + sampling.time_steps(self.item_length)
         )

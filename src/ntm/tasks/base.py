@@ -1,7 +1,7 @@
-"""What every task shares: a batch of problems, the task that samples it, and its cost.
+"""Base of every task: a batch of problems, the task that samples the batch, and the cost.
 
-A task is a picture and a sampler. It knows nothing of networks: they see its inputs, and their
-logits meet its targets in `cost_in_bits` and `wrong_bits`.
+A task knows nothing of networks. A network sees the inputs of a batch. `cost_in_bits` and
+`wrong_bits` compare its logits with the targets.
 """
 
 import math
@@ -18,7 +18,7 @@ from ntm.tasks import drawing
 from ntm.tasks.drawing import Row
 
 MAX_BITS = 4096
-"""The most bits of one vector: each is a channel with a name."""
+"""Maximum number of bits per vector; each bit is a channel with a name."""
 
 
 class Batch(NamedTuple):
@@ -37,11 +37,11 @@ class Batch(NamedTuple):
 
     @property
     def batch_size(self) -> int:
-        """How many sequences there are."""
+        """Number of sequences."""
         return len(self.lengths)
 
     def narrow(self, start: int, stop: int) -> "Batch":
-        """Sequences start to stop - 1 as views, with the time cut to the longest of them."""
+        """Return sequences start to stop - 1 as views, with the time cut to the longest of them."""
         if not 0 <= start < stop <= self.batch_size:
             raise ValueError(
                 f"Sequences {start} to {stop} were asked of a batch of {self.batch_size}; "
@@ -57,7 +57,7 @@ class Batch(NamedTuple):
         )
 
     def to(self, device: torch.device | str) -> "Batch":
-        """The same batch on another device."""
+        """Return the batch on another device."""
         return Batch(*(tensor.to(device) for tensor in self))
 
     def __repr__(self) -> str:
@@ -67,16 +67,16 @@ class Batch(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Task(ABC):
-    """A kind of problem: its encoding, its ranges and a sampler.
+    """Kind of problem: its encoding, its ranges and a sampler.
 
-    A subclass is a frozen dataclass whose fields are its settings (see `ntm.tasks.setting` for
-    what a field may declare; it is checked on construction). It names its channels, samples
-    batches, and says how many steps it scores on average; the rest follows.
+    A subclass is a frozen dataclass whose fields are its settings. Each field declares its allowed
+    values with `ntm.tasks.setting`; they are checked on construction. The subclass has a `name` and
+    defines `input_channels`, `output_channels`, `mean_scored_steps` and `draw`.
     """
 
     name: ClassVar[str]
-    # What generalisation is measured along. `at(length=...)` fixes the field `length`, or the
-    # fields `min_length` and `max_length`; `fields_at` may say otherwise.
+    # Axes along which generalisation is measured. `at(length=...)` fixes the field `length`, or
+    # the fields `min_length` and `max_length`, unless a subclass overrides `fields_at`.
     axes: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
@@ -89,64 +89,64 @@ class Task(ABC):
     @property
     @abstractmethod
     def input_channels(self) -> tuple[str, ...]:
-        """The name of every input channel, in order."""
+        """Names of the input channels, in order."""
 
     @property
     @abstractmethod
     def output_channels(self) -> tuple[str, ...]:
-        """The name of every output channel, in order."""
+        """Names of the output channels, in order."""
 
     @property
     @abstractmethod
     def mean_scored_steps(self) -> float:
-        """The expected number of scored steps of a sequence."""
+        """Expected number of scored steps per sequence."""
 
     @abstractmethod
     def draw(self, batch_size: int, generator: torch.Generator) -> Batch:
-        """The sampler itself: what `sample` returns; the batch size has been checked."""
+        """Sample a batch, without checking the batch size; `sample` calls this."""
 
     def sample(self, batch_size: int, generator: torch.Generator) -> Batch:
-        """Independent problems of this task, on the CPU; equal generators give equal problems."""
+        """Return independent problems, on the CPU; equal generators give equal problems."""
         check_value("batch_size", batch_size, int, {"at_least": 1})
         return self.draw(batch_size, generator)
 
     @property
     def input_size(self) -> int:
-        """The number of input channels."""
+        """Number of input channels."""
         return len(self.input_channels)
 
     @property
     def output_size(self) -> int:
-        """The number of output channels."""
+        """Number of output channels."""
         return len(self.output_channels)
 
     @property
     def chance_bits(self) -> float:
-        """The expected cost of answering p = 1/2 everywhere: one bit per scored output."""
+        """Expected cost of answering p = 1/2 everywhere: one bit per scored output."""
         return self.mean_scored_steps * self.output_size
 
     @property
     def optimum(self) -> float | None:
-        """The mean cost of the best possible predictions; None where a perfect answer is free."""
+        """Mean cost of the best possible predictions; None if a perfect answer costs nothing."""
         return None
 
     def optimal_probabilities(self, batch: Batch) -> Tensor | None:  # noqa: ARG002
-        """The best possible predictions, (time, batch, output_size); None if none are known."""
+        """Return the best possible predictions, (time, batch, output_size); None if unknown."""
         return None
 
     def optimal_bits(self, batch: Batch) -> Tensor | None:
-        """The cost of the best possible predictions on these sequences, (batch,) bits; or None."""
+        """Return the cost of the best possible predictions, (batch,) bits; None if unknown."""
         best = self.optimal_probabilities(batch)
         return None if best is None else cost_in_bits(torch.logit(best), batch)
 
     def trained_range(self, axis: str) -> tuple[int, int]:
-        """The smallest and the largest size along an axis that the task samples."""
+        """Return the smallest and the largest size that the task samples along an axis."""
         if hasattr(self, axis):
             return getattr(self, axis), getattr(self, axis)
         return getattr(self, f"min_{axis}"), getattr(self, f"max_{axis}")
 
     def smallest(self, axis: str) -> int:
-        """The smallest size along an axis that makes sense at all; 1 where no field says more."""
+        """Return the smallest size along an axis that a field allows; 1 if no field has a bound."""
         self._require_axis(axis)
         names = (axis, f"min_{axis}")
         declared = (f.metadata.get("at_least", 1) for f in fields(self) if f.name in names)
@@ -154,14 +154,14 @@ class Task(ABC):
 
     @property
     def usual_sizes(self) -> dict[str, int]:
-        """A size of medium difficulty along every axis."""
+        """Size of medium difficulty along every axis."""
         return {axis: sum(self.trained_range(axis)) // 2 for axis in self.axes}
 
     def at(self, **axes: int) -> Self:
-        """This task fixed at a value along each given axis, say `task.at(length=120)`.
+        """Return this task with a fixed size along each given axis: `task.at(length=120)`.
 
-        Encoding and normalisation stay as they are, so a network trained on this task
-        understands the new one.
+        Encoding and normalisation stay the same, so a network trained on this task understands
+        the new one.
         """
         changes: dict[str, Any] = {}
         for axis, value in axes.items():
@@ -171,13 +171,13 @@ class Task(ABC):
         return replace(self, **changes)
 
     def fields_at(self, axis: str, value: int) -> dict[str, Any]:
-        """The settings that fix this task at the value along one of its axes."""
+        """Return the settings that fix this task at a value along one of its axes."""
         if hasattr(self, axis):
             return {axis: value}
         return {f"min_{axis}": value, f"max_{axis}": value}
 
     def render(self, batch: Batch, index: int, logits: Tensor | None = None) -> str:
-        """A text picture of one problem, its target and, given logits, the answer.
+        """Return a text picture of one problem, its target and, given logits, the answer.
 
         logits: (time, batch, output_size), the outputs for the whole batch.
         """
@@ -191,11 +191,11 @@ class Task(ABC):
         return f"{self.title(problem)}, {verdict}\n{drawing.fold(self.picture(problem, outputs))}"
 
     def title(self, problem: Batch) -> str:
-        """The heading of a picture of this problem, a batch of one."""
+        """Return the heading of a picture of this problem, a batch of one."""
         return f"{self.name}: {int(problem.lengths)} steps, {int(problem.mask.sum())} scored"
 
     def picture(self, problem: Batch, logits: Tensor | None) -> list[Row]:
-        """The rows of a picture of this problem, a batch of one."""
+        """Return the rows of a picture of this problem, a batch of one."""
         inputs, targets = (t[:, 0].T.tolist() for t in (problem.inputs, problem.targets))
         rows = drawing.channels("input", self.input_channels, inputs)
         answers = None if logits is None else logits[:, 0].T.tolist()
@@ -209,15 +209,15 @@ class Task(ABC):
 
 
 def bit_names(count: int) -> tuple[str, ...]:
-    """Names for the channels of a binary vector: bit 1, bit 2, ..."""
+    """Return names for the channels of a binary vector: bit 1, bit 2, ..."""
     return tuple(f"bit {number}" for number in range(1, count + 1))
 
 
 def cost_in_bits(logits: Tensor, batch: Batch) -> Tensor:
-    """The cross-entropy of every sequence, summed over scored steps and channels: (batch,) bits.
+    """Return the cost per sequence in bits, (batch,): cross-entropy, summed over scored outputs.
 
-    logits: (time, batch, output_size). Logits at unscored steps are ignored, even NaN; they get
-    no gradient.
+    logits: (time, batch, output_size). Logits at unscored steps are ignored, even NaN, and get no
+        gradient.
     """
     check_logits(logits, batch)
     mask = batch.mask.unsqueeze(-1)
@@ -228,10 +228,10 @@ def cost_in_bits(logits: Tensor, batch: Batch) -> Tensor:
 
 
 def wrong_bits(logits: Tensor, batch: Batch) -> Tensor:
-    """How many scored outputs of every sequence are on the wrong side of 1/2: (batch,) int64.
+    """Return the number of wrong bits among the scored outputs of each sequence, (batch,) int64.
 
-    logits: (time, batch, output_size). A positive logit means one, any other zero; NaN is always
-    wrong.
+    logits: (time, batch, output_size). A positive logit means one, any other means zero. NaN is
+        always wrong.
     """
     check_logits(logits, batch)
     right = torch.where(batch.targets > 0.5, logits > 0, logits <= 0)
@@ -239,7 +239,7 @@ def wrong_bits(logits: Tensor, batch: Batch) -> Tensor:
 
 
 def check_logits(logits: Tensor, batch: Batch) -> None:
-    """Refuse logits of another shape than the targets, which broadcasting might hide."""
+    """Refuse logits whose shape differs from the targets; broadcasting might hide the mistake."""
     if logits.shape != batch.targets.shape:
         raise ValueError(
             f"The logits have shape {tuple(logits.shape)} and the targets "
@@ -250,7 +250,7 @@ def check_logits(logits: Tensor, batch: Batch) -> None:
 def check_batch(task: Task, batch: Batch) -> None:
     """Refuse a batch that breaks a promise of `Batch`, and name the promise.
 
-    It is for authors of new tasks and for tests; samplers do not call it.
+    This is for authors of new tasks and for tests; samplers do not call it.
     """
     _check_shapes(task, batch)
     time = len(batch.inputs)
@@ -270,7 +270,7 @@ def check_batch(task: Task, batch: Batch) -> None:
 
 
 def check_targets(task: Task, batch: Batch) -> None:
-    """Refuse scored targets other than 0 and 1, for which the cost in bits has no meaning."""
+    """Refuse scored targets other than 0 and 1: the cost in bits has no meaning for them."""
     if _is_binary(batch.targets):
         return
     scored = batch.targets[batch.mask > 0]
@@ -300,5 +300,5 @@ def _check_shapes(task: Task, batch: Batch) -> None:
 
 
 def _is_binary(tensor: Tensor) -> bool:
-    # x * x = x for 0 and 1 alone; NaN and infinity leave NaN. It is faster than two comparisons.
+    # x * x = x only for 0 and 1; NaN and infinity give NaN. This is faster than two comparisons.
     return not (tensor.square() - tensor).any()

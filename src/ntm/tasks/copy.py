@@ -1,4 +1,4 @@
-"""Copy (section 4.1): hear a sequence of random vectors, then say it."""
+"""Copy (section 4.1): see a sequence of random vectors, then output the sequence."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -34,20 +34,20 @@ class Copy(Task):
                  bit 3           # # .
                  bit 4           . . #
 
-    With `start_delimiter` a step with a flag of its own comes before the first vector. With
-    `end_marker` the answer has one more step, on which a channel of its own is one and the bits
-    are zero. Both together are the 10 inputs and 9 outputs that the paper's parameter counts
-    imply; without them the task is what its text describes.
+    `start_delimiter` adds a step before the first vector, with a flag on an additional channel.
+    `end_marker` adds a step to the answer, on which an additional channel is one and the bits are
+    zero. Both together give the 10 inputs and 9 outputs that the paper's parameter counts imply.
+    Without them, the task is as the paper's text describes.
     """
 
     name: ClassVar[str] = "copy"
     axes: ClassVar[tuple[str, ...]] = ("length",)
 
     bits: int = setting(8, "bits of one vector", at_least=1, at_most=MAX_BITS)
-    min_length: int = setting(1, "fewest vectors of a sequence", at_least=1)
-    max_length: int = setting(20, "most vectors of a sequence, included", at_least=1)
-    start_delimiter: bool = setting(False, "flag the start of the sequence on a channel of its own")
-    end_marker: bool = setting(False, "the answer must close with an end marker")
+    min_length: int = setting(1, "vectors in the shortest sequence", at_least=1)
+    max_length: int = setting(20, "vectors in the longest sequence", at_least=1)
+    start_delimiter: bool = setting(False, "whether a flag marks the start of the sequence")
+    end_marker: bool = setting(False, "whether the answer must end with a marker")
 
     @property
     def input_channels(self) -> tuple[str, ...]:
@@ -61,11 +61,11 @@ class Copy(Task):
 
     @property
     def mean_scored_steps(self) -> float:
-        """The mean length, and the marker's step."""
+        """Mean length, plus one step for the marker."""
         return (self.min_length + self.max_length) / 2 + self.end_marker
 
     def draw(self, batch_size: int, generator: torch.Generator) -> Batch:
-        """In time: the start delimiter, the vectors, the end delimiter, the answer."""
+        """Sample a batch: start delimiter, vectors, end delimiter, answer."""
         counts = random_integers(self.min_length, self.max_length, batch_size, generator)
         vectors = random_sequences(counts, self.bits, generator)
         first = int(self.start_delimiter)

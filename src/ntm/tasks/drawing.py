@@ -1,7 +1,7 @@
-"""Problems as text: time runs to the right, one row per channel.
+"""Text pictures of problems: time runs to the right, one row per channel.
 
-A one is a full block and a zero a dot; real numbers are bars, taller for larger; a blank is a step
-that is not scored. A wrong bit of an answer is the digit that the answer gave, with a caret below.
+A full block is a one, and a dot is a zero. Real numbers are bars: the larger, the taller. A blank
+is a step that is not scored. A wrong bit of an answer is a digit, 0 or 1, with a caret below.
 """
 
 import math
@@ -15,7 +15,7 @@ BLANK = " "
 
 
 class Row(NamedTuple):
-    """One line of a picture: a section, a channel of it, and one character per time step."""
+    """One line of a picture: a section, a channel name, and one character per time step."""
 
     section: str
     label: str
@@ -23,7 +23,7 @@ class Row(NamedTuple):
 
 
 def bar(value: float, low: float, high: float) -> str:
-    """A bar whose height shows where the value lies between low and high."""
+    """Return a bar whose height shows where the value lies between low and high."""
     if math.isnan(value):
         return "?"
     height = int((value - low) / (high - low) * len(BARS))
@@ -31,7 +31,7 @@ def bar(value: float, low: float, high: float) -> str:
 
 
 def values(channel: Sequence[float]) -> str:
-    """A channel of the input: blocks and dots if it is binary, bars if it is not."""
+    """Draw a channel of the input: blocks and dots if it is binary, bars if it is not."""
     if set(channel) <= {0.0, 1.0}:
         return "".join(ONE if value else ZERO for value in channel)
     reach = max(abs(value) for value in channel)
@@ -39,24 +39,27 @@ def values(channel: Sequence[float]) -> str:
 
 
 def target(channel: Sequence[float], scored: Sequence[float]) -> str:
-    """A channel of the target, blank where it is not scored."""
+    """Draw a channel of the target, blank where it is not scored."""
     cells = zip(channel, scored, strict=True)
     return "".join((ONE if bit else ZERO) if counts else BLANK for bit, counts in cells)
 
 
 def answer(logits: Sequence[float], channel: Sequence[float], scored: Sequence[float]) -> str:
-    """A channel of an answer to that target; wrong bits are digits."""
+    """Draw a channel of an answer to this target; wrong bits are digits."""
     cells = zip(logits, channel, scored, strict=True)
     return "".join(_answer_bit(logit, bit) if counts else BLANK for logit, bit, counts in cells)
 
 
 def carets(answers: Iterable[str]) -> str:
-    """A caret under every step at which some channel's answer is wrong."""
+    """Draw a caret under every step at which the answer of some channel is wrong."""
     return "".join("^" if set(step) & set("01?") else BLANK for step in zip(*answers, strict=True))
 
 
 def channels(section: str, names: Sequence[str], inputs: Sequence[Sequence[float]]) -> list[Row]:
-    """A row for every channel of the input, each a sequence of values over time."""
+    """Return a row for every channel of the input.
+
+    inputs: the values of each channel over time.
+    """
     named = zip(names, inputs, strict=True)
     return [Row(section, name, values(channel)) for name, channel in named]
 
@@ -67,7 +70,7 @@ def answers(
     scored: Sequence[float],
     logits: Sequence[Sequence[float]] | None,
 ) -> list[Row]:
-    """A row for every channel of the target and, given logits, the answer with its mistakes."""
+    """Return a row for every channel of the target and, given logits, the answer with mistakes."""
     rows = [Row("target", n, target(bits, scored)) for n, bits in zip(names, targets, strict=True)]
     if logits is None:
         return rows
@@ -80,7 +83,7 @@ def answers(
 
 
 def fold(rows: Sequence[Row], columns: int = 100) -> str:
-    """The rows as aligned text; time steps beyond the given columns follow in panels below."""
+    """Return the rows as aligned text; time steps beyond `columns` follow in panels below."""
     section = max(len(row.section) for row in rows)
     label = max(len(row.label) for row in rows)
     panels = []

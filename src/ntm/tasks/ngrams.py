@@ -1,4 +1,4 @@
-"""Dynamic n-grams (section 4.4): predict the bits of a source that is new every time."""
+"""Dynamic n-grams (section 4.4): predict the bits of a source that is new in every sequence."""
 
 import math
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from ntm.tasks.drawing import Row
 
 @dataclass(frozen=True, kw_only=True)
 class NGrams(Task):
-    """See one bit after another of a random source, and predict the next each time.
+    """See the bits of a random source one by one, and predict each next bit.
 
     The start of a sequence; the target is the input one step ahead:
 
@@ -24,53 +24,53 @@ class NGrams(Task):
         target   next bit  # # . # . . # # . #
 
     The source of a sequence is a table with the probability of a one after each of the 2^context
-    possible contexts, each drawn from Beta(1/2, 1/2). The first `context` bits are fair. A
-    sequence of 200 bits makes 199 predictions, of bits 2 to 200, all scored.
+    possible contexts. Each probability is drawn from Beta(1/2, 1/2). The first `context` bits are
+    fair. A sequence of 200 bits has 199 predictions, of bits 2 to 200, all scored.
 
-    No predictor that must learn the source from the sequence beats `optimal_probabilities`; the
-    best possible cost differs widely between sequences (by 36 bits, one standard deviation), so
-    compare a network with `optimal_bits` of the same batch.
+    No predictor that must learn the source from the sequence is better on average than
+    `optimal_probabilities`. The best possible cost varies widely between sequences (standard
+    deviation: 36 bits), so compare a network with `optimal_bits` of the same batch.
     """
 
     name: ClassVar[str] = "ngrams"
     axes: ClassVar[tuple[str, ...]] = ("length",)
 
-    length: int = setting(200, "bits of a sequence", at_least=2)
+    length: int = setting(200, "bits per sequence", at_least=2)
     context: int = setting(
-        5, "preceding bits that decide the odds of the next", at_least=0, at_most=16
+        5, "preceding bits that decide the probability of the next bit", at_least=0, at_most=16
     )
 
     @property
     def input_channels(self) -> tuple[str, ...]:
-        """The bit that is observed."""
+        """The observed bit."""
         return ("bit",)
 
     @property
     def output_channels(self) -> tuple[str, ...]:
-        """The bit that comes next."""
+        """The next bit."""
         return ("next bit",)
 
     @property
     def mean_scored_steps(self) -> float:
-        """Every bit but the first is predicted."""
+        """Number of predicted bits: all except the first."""
         return self.length - 1
 
     def draw(self, batch_size: int, generator: torch.Generator) -> Batch:
-        """Bits 1 to length - 1 are observed, bits 2 to length are the targets."""
+        """Sample a batch: bits 1 to length - 1 are the inputs, bits 2 to length the targets."""
         bits = self._draw_bits(batch_size, generator).unsqueeze(-1)
         mask = torch.ones(self.length - 1, batch_size)
         lengths = torch.full((batch_size,), self.length - 1)
-        # Not views of one another: a caller may change the inputs and keep the targets.
+        # Copies, so that a caller may change the inputs and keep the targets.
         return Batch(bits[:-1].clone(), bits[1:].clone(), mask, lengths)
 
     def optimal_probabilities(self, batch: Batch) -> Tensor:
-        """The best possible P(next bit = 1) given the bits so far: (time, batch, 1).
+        """Return the best possible P(next bit = 1) given the bits so far: (time, batch, 1).
 
-        After N1 ones and N0 zeros in the present context it is (N1 + 1/2) / (N1 + N0 + 1). Before
-        the first full context nothing is counted, and it is 1/2.
+        After N1 ones and N0 zeros in the present context, this is (N1 + 1/2) / (N1 + N0 + 1).
+        Before the first full context nothing is counted, and the probability is 1/2.
         """
         contexts = 2**self.context
-        # Every sequence has counters of its own, one per context; `cell` is the present one.
+        # Each sequence has one counter per context; `cell` is the counter of the present context.
         own = torch.arange(batch.batch_size, device=batch.inputs.device) * contexts
         ones = torch.full((batch.batch_size * contexts,), 0.5, device=own.device)
         seen = torch.ones_like(ones)
@@ -87,12 +87,12 @@ class NGrams(Task):
 
     @property
     def optimum(self) -> float:
-        """At the paper's sizes, the mean of 100,000 sequences, which is good to 0.11 bits."""
+        """Mean best cost; at the paper's sizes, from 100,000 sequences, accurate to 0.11 bits."""
         paper = (self.length, self.context) == (200, 5)
         return 131.89 if paper else _sampled_optimum(self)
 
     def picture(self, problem: Batch, logits: Tensor | None) -> list[Row]:
-        """Predictions matter more than rounded bits: they are drawn below the optimal ones."""
+        """Return the rows, with the optimal probabilities and the predicted ones at the end."""
         rows = super().picture(problem, logits)
         chances = {"optimal": self.optimal_probabilities(problem)}
         if logits is not None:
@@ -103,7 +103,7 @@ class NGrams(Task):
         return rows
 
     def _draw_bits(self, batch_size: int, generator: torch.Generator) -> Tensor:
-        """Bits of a new random source per sequence: (length, batch) float32."""
+        """Draw the bits, from a new random source per sequence: (length, batch) float32."""
         contexts = 2**self.context
         # Beta(1/2, 1/2) is the arcsine law: the squared sine of a uniform angle.
         angles = torch.rand(batch_size * contexts, generator=generator) * (math.pi / 2)
@@ -122,7 +122,7 @@ class NGrams(Task):
 
 @lru_cache
 def _sampled_optimum(task: NGrams) -> float:
-    """The mean of 10,000 sequences."""
+    """Return the mean best cost of 10,000 sequences."""
     batch = task.sample(10_000, torch.Generator().manual_seed(1))
     best = torch.logit(task.optimal_probabilities(batch))
     return float(cost_in_bits(best, batch).mean())

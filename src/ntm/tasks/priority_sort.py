@@ -1,4 +1,4 @@
-"""Priority sort (section 4.5): hear vectors with priorities, say them from the highest down."""
+"""Priority sort (section 4.5): see vectors with priorities, output them, highest first."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -12,9 +12,9 @@ from ntm.tasks.sampling import random_bits, take_steps
 
 @dataclass(frozen=True, kw_only=True)
 class PrioritySort(Task):
-    """Say the binary vectors of highest priority, highest first.
+    """Output the binary vectors with the highest priorities, highest first.
 
-    Four vectors of three bits, of which the two of highest priority are the answer:
+    Four vectors of three bits. The two with the highest priorities are the answer:
 
         input    bit 1      #    .    #    .    .   .   .
                  bit 2      .    #    #    .    .   .   .
@@ -26,16 +26,16 @@ class PrioritySort(Task):
                  bit 2                              #   .
                  bit 3                              .   .
 
-    Priorities are uniform between -1 and 1; of equal ones the earlier goes first. Vectors move as
-    a whole.
+    Priorities are uniform between -1 and 1. Of two equal priorities, the earlier comes first. The
+    bits of a vector stay together.
     """
 
     name: ClassVar[str] = "priority-sort"
     axes: ClassVar[tuple[str, ...]] = ("length",)
 
     bits: int = setting(8, "bits of one vector", at_least=1, at_most=MAX_BITS)
-    length: int = setting(20, "vectors of the input", at_least=1)
-    answers: int = setting(16, "vectors of the answer, those of highest priority", at_least=1)
+    length: int = setting(20, "vectors in the input", at_least=1)
+    answers: int = setting(16, "vectors in the answer, with the highest priorities", at_least=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -57,16 +57,16 @@ class PrioritySort(Task):
 
     @property
     def mean_scored_steps(self) -> float:
-        """One step per answer."""
+        """Number of answers, one step each."""
         return self.answers
 
     def fields_at(self, axis: str, value: int) -> dict[str, Any]:
-        """The answers keep their share of the vectors (16 of 20 become 32 of 40)."""
+        """Return the settings; the share of answers stays the same (16 of 20, 32 of 40)."""
         share = round(value * self.answers / self.length)
         return {axis: value, "answers": max(share, 1)}
 
     def draw(self, batch_size: int, generator: torch.Generator) -> Batch:
-        """In time: the vectors with their priorities, the delimiter, the answers."""
+        """Sample a batch: vectors with their priorities, delimiter, answers."""
         vectors = random_bits(self.length, batch_size, self.bits, generator=generator)
         priorities = torch.rand(self.length, batch_size, generator=generator) * 2 - 1
         order = priorities.argsort(dim=0, descending=True, stable=True)

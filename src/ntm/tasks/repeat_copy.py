@@ -1,4 +1,4 @@
-"""Repeat copy (section 4.2): hear a sequence and a number, say the sequence that many times."""
+"""Repeat copy (section 4.2): see a sequence and a number, output the sequence that many times."""
 
 import math
 from dataclasses import dataclass
@@ -29,30 +29,30 @@ class RepeatCopy(Task):
                  bit 3            # # # # # # .
                  marker           . . . . . . #
 
-    The number is shifted and scaled to mean zero and variance one over the repeats that are
-    sampled, or over `scale_min_repeats` to `scale_max_repeats` where these are given: a network
-    must be evaluated with the scale it was trained with. `task.at(repeats=20)` keeps it.
+    The repeat number is shifted and scaled to mean zero and variance one over the sampled repeats,
+    or over `scale_min_repeats` to `scale_max_repeats` if these are given. A network must be
+    evaluated with the same scale as in training. `task.at(repeats=20)` keeps the scale.
 
-    With `delimiter="start"` the flag comes on a step of its own before the first vector, and the
-    number alone ends the sequence.
+    With `delimiter="start"`, the flag comes on a separate step before the first vector, and only
+    the repeat number marks the end of the sequence.
     """
 
     name: ClassVar[str] = "repeat-copy"
     axes: ClassVar[tuple[str, ...]] = ("length", "repeats")
 
     bits: int = setting(6, "bits of one vector", at_least=1, at_most=MAX_BITS)
-    min_length: int = setting(1, "fewest vectors of a sequence", at_least=1)
-    max_length: int = setting(10, "most vectors of a sequence, included", at_least=1)
-    min_repeats: int = setting(1, "fewest repeats", at_least=1)
-    max_repeats: int = setting(10, "most repeats, included", at_least=1)
+    min_length: int = setting(1, "vectors in the shortest sequence", at_least=1)
+    max_length: int = setting(10, "vectors in the longest sequence", at_least=1)
+    min_repeats: int = setting(1, "smallest number of repeats", at_least=1)
+    max_repeats: int = setting(10, "largest number of repeats", at_least=1)
     scale_min_repeats: int | None = setting(
         None,
-        "fewest repeats of the range that normalises the number; none: that of min_repeats",
+        "smallest number of repeats in the range for normalisation (none: min_repeats)",
         at_least=1,
     )
     scale_max_repeats: int | None = setting(
         None,
-        "most repeats of the range that normalises the number; none: that of max_repeats",
+        "largest number of repeats in the range for normalisation (none: max_repeats)",
         at_least=1,
     )
     delimiter: str = setting(
@@ -74,7 +74,7 @@ class RepeatCopy(Task):
 
     @property
     def scale_range(self) -> tuple[int, int]:
-        """The fewest and most repeats of the range that normalises the number."""
+        """Smallest and largest number of repeats in the range for normalisation."""
         low, high = self.scale_min_repeats, self.scale_max_repeats
         return (
             self.min_repeats if low is None else low,
@@ -85,12 +85,12 @@ class RepeatCopy(Task):
     def scale(self) -> tuple[float, float]:
         """Mean and standard deviation of the repeat number over `scale_range`."""
         low, high = self.scale_range
-        # Of n successive whole numbers the variance is (n^2 - 1) / 12; a single one has none.
+        # n successive integers have the variance (n^2 - 1) / 12. For n = 1, divide by 1, not 0.
         deviation = math.sqrt(((high - low + 1) ** 2 - 1) / 12) or 1.0
         return (low + high) / 2, deviation
 
     def normalised(self, repeats: Tensor) -> Tensor:
-        """Repeat numbers as the network sees them: mean 0, variance 1 over `scale_range`."""
+        """Return repeat numbers as the network sees them: mean 0, variance 1 over `scale_range`."""
         mean, deviation = self.scale
         return (repeats - mean) / deviation
 
@@ -106,19 +106,19 @@ class RepeatCopy(Task):
 
     @property
     def mean_scored_steps(self) -> float:
-        """Lengths and repeats are independent, so their means multiply; the marker is one more."""
+        """Mean length times mean repeats, which are independent, plus one step for the marker."""
         mean_length = (self.min_length + self.max_length) / 2
         mean_repeats = (self.min_repeats + self.max_repeats) / 2
         return mean_length * mean_repeats + 1
 
     def fields_at(self, axis: str, value: int) -> dict[str, Any]:
-        """Whatever the axis, the scale of the repeat number stays."""
+        """Return the settings; the scale of the repeat number stays the same."""
         low, high = self.scale_range
         scale = {"scale_min_repeats": low, "scale_max_repeats": high}
         return super().fields_at(axis, value) | scale
 
     def draw(self, batch_size: int, generator: torch.Generator) -> Batch:
-        """In time: the vectors, the number, the answer, its end marker."""
+        """Sample a batch: vectors, repeat number, answer, end marker."""
         counts = sampling.random_integers(self.min_length, self.max_length, batch_size, generator)
         repeats = sampling.random_integers(
             self.min_repeats, self.max_repeats, batch_size, generator
@@ -147,7 +147,7 @@ class RepeatCopy(Task):
         return Batch(inputs, targets, mask, lengths)
 
     def title(self, problem: Batch) -> str:
-        """The heading says what the picture shows only as the height of a bar."""
+        """Return a heading with the number of repeats, which the picture shows only as a bar."""
         mean, deviation = self.scale
         number = float(problem.inputs[..., self.bits + 1].sum())
         repeats = round(number * deviation + mean)

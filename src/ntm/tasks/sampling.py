@@ -1,6 +1,6 @@
 """Vectorised building blocks of the samplers.
 
-Time is the first axis and the batch the second, as in a Batch. Nothing here loops over sequences.
+Time is the first axis and the batch the second, as in a Batch. No function loops over sequences.
 """
 
 import torch
@@ -8,12 +8,12 @@ from torch import Tensor
 
 
 def random_integers(low: int, high: int, count: int, generator: torch.Generator) -> Tensor:
-    """Uniform whole numbers from low to high, both included: (count,) int64."""
+    """Return uniform random integers from low to high, both included: (count,) int64."""
     return torch.randint(low, high + 1, (count,), generator=generator)
 
 
 def random_bits(*shape: int, generator: torch.Generator) -> Tensor:
-    """Fair random bits, 0.0 or 1.0, of the given shape: float32."""
+    """Return fair random bits, 0.0 or 1.0, of the given shape: float32."""
     count = torch.Size(shape).numel()
     # One draw gives eight bits: random numbers are the most expensive part of a sampler.
     octets = torch.randint(0, 256, (-(-count // 8), 1), dtype=torch.uint8, generator=generator)
@@ -22,7 +22,7 @@ def random_bits(*shape: int, generator: torch.Generator) -> Tensor:
 
 
 def random_sequences(lengths: Tensor, bits: int, generator: torch.Generator) -> Tensor:
-    """Random binary vectors, zero beyond each sequence's length: (longest, batch, bits).
+    """Return random binary vectors, zero beyond each sequence's length: (longest, batch, bits).
 
     lengths: (batch,) int64.
     """
@@ -32,26 +32,26 @@ def random_sequences(lengths: Tensor, bits: int, generator: torch.Generator) -> 
 
 
 def time_steps(count: int) -> Tensor:
-    """The steps 0 to count - 1 as a column that broadcasts against a batch: (count, 1) int64."""
+    """Return steps 0 to count - 1 as a column that broadcasts over a batch: (count, 1) int64."""
     return torch.arange(count).unsqueeze(1)
 
 
 def between(start: Tensor | int, stop: Tensor) -> Tensor:
-    """1.0 at the steps from start up to, not including, stop: (latest stop, batch) float32.
+    """Return 1.0 at the steps from start to stop - 1, else 0.0: (latest stop, batch) float32.
 
-    start, stop: (batch,) int64, a step for every sequence; start may be one step for all.
+    start, stop: (batch,) int64, one step per sequence; start may be one step for all sequences.
     """
     step = time_steps(int(stop.max()))
     return ((step >= start) & (step < stop)).float()
 
 
 def take_steps(sequence: Tensor, position: Tensor) -> Tensor:
-    """Row `position[t, b]` of sequence b at step t; zeros where the position is outside.
+    """Return row `position[t, b]` of sequence b at step t; zeros where the position is outside.
 
     sequence: (steps, batch, width); position: (time, batch) int64; result: (time, batch, width).
     """
     steps, batch_size, width = sequence.shape
-    # Positions outside read the step of zeros that is appended here.
+    # Positions outside the sequence read the step of zeros that is appended here.
     padded = torch.cat([sequence, sequence.new_zeros(1, batch_size, width)])
     inside = (position >= 0) & (position < steps)
     row = torch.where(inside, position, steps).mul_(batch_size).add_(torch.arange(batch_size))
