@@ -366,7 +366,9 @@ print([name for name in sys.modules if name in ("torch._dynamo", "torch._inducto
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, check=True, text=True
     )
-    assert done.stdout.strip() == "[]"
+    # An older torch needs sympy to build any module without values.
+    older = tuple(map(int, torch.__version__.split(".")[:2])) < (2, 13)
+    assert done.stdout.strip() in ({"[]", "['sympy']"} if older else {"[]"})
 
 
 def test_a_file_in_the_folder_is_told_from_nothing(

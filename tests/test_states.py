@@ -264,6 +264,7 @@ def test_a_state_is_kept_by_pytrees_files_and_copies(name: str) -> None:
     for again in (torch.load(file), copy.deepcopy(state)[1:3], tree_map(torch.clone, state)[1:3]):
         assert type(again) is type(state)
         assert_equal(again, state[1:3])
+        assert_equal(again, state.choose(slice(1, 3)))
 
 
 class Restarting(nn.Module):
@@ -276,7 +277,7 @@ class Restarting(nn.Module):
     def forward(self, x: Tensor, state: AnyState, done: Tensor) -> tuple[Tensor, AnyState]:
         fresh = self.net.initial_state(BATCH)
         logits, state = self.net(x, type(state).where(done, fresh, state))
-        return logits[:, 1:3], state[1:3].clone()
+        return logits[:, 1:3], state.choose(slice(1, 3)).clone()
 
 
 @pytest.mark.filterwarnings("ignore:The tensor attributes self.net.layers")  # of nn.LSTM itself

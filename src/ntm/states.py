@@ -33,6 +33,11 @@ def item(state: Named, index: int | Chosen) -> Any:
     """Return one tensor for an integer, and the chosen sequences for anything else."""
     if _is_integer(index):
         return tuple.__getitem__(state, index)  # type: ignore[index]
+    return choose(state, index)  # type: ignore[arg-type]
+
+
+def choose(state: Named, index: Chosen) -> Named:
+    """Return the chosen sequences of the batch."""
     first = next(iter(state))
     if first.dim() < 3:
         raise IndexError(

@@ -19,9 +19,9 @@ from torch.autograd import forward_ad
 from torch.nn.modules import module as _modules
 from torch.optim import optimizer as _optimizer
 
-OLDEST = "2.8"
+OLDEST = "2.9"
 """Oldest version of torch that the package supports; pyproject.toml requires it."""
-TESTED = ("2.8.0", "2.13.0", "2.15.0")
+TESTED = ("2.9.1", "2.13.0", "2.15.0")
 """Versions that the tests run with: the oldest, the default of `make test`, the newest."""
 LOOKED_UP: list[str] = []
 """All names that are looked up here; some may not exist."""

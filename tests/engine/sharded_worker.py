@@ -53,7 +53,7 @@ def main(folder: Path, rank: int, processes: int) -> None:
         train(net, rank * share, (rank + 1) * share)
         whole = {name: p.full_tensor().detach() for name, p in net.named_parameters()}
         save_file(whole, folder / f"{controller}-{engine}-{rank}.safetensors")
-    distributed.barrier()  # with torch 2.8, a process that ends while another one waits aborts
+    distributed.barrier()  # in some versions, a process that ends while another one waits aborts
     distributed.destroy_process_group()
 
 

@@ -52,7 +52,7 @@ class Native:
             weights, start = recognition.tensors_of(net, with_start=state is None)
         except recognition.Unrecognised as difference:
             edited = _not_as_built(difference)
-        if edited is not None:  # raised here, because torch 2.8 cannot compile `from None`
+        if edited is not None:  # raised here, because not every torch compiles `from None`
             raise Declined(edited)
         start = start if state is None else list(state)
         tensors = (x, *weights, *start)

@@ -59,6 +59,13 @@ class LSTMState(NamedTuple):
         """
         return states.item(self, index)  # type: ignore[no-any-return]
 
+    def choose(self, index: Chosen) -> Self:
+        """Return the state of some sequences: a slice, a mask (batch,) or a list of numbers.
+
+        `state[index]` is the same; `choose` also compiles with every supported torch.
+        """
+        return states.choose(self, index)
+
     @staticmethod
     def where(done: Flags, fresh: "LSTMState", state: "LSTMState") -> "LSTMState":
         """Return `fresh` for the sequences that are done, and `state` for all others.
