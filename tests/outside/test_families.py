@@ -147,7 +147,7 @@ def test_a_family_with_no_more_than_it_must_have_works_in_every_command(
     with TestClient(create_app(Path(folder).parent), base_url="http://127.0.0.1:1") as studio:
         (listed,) = studio.get("/api/runs").json()["runs"]
         assert listed["model"] == "plain"
-        assert listed["reason"].endswith("override footprint of its family.")
+        assert listed["reason"].endswith("override footprint of the family.")
 
 
 def test_a_network_that_cannot_be_traced_gets_a_sentence(
