@@ -34,7 +34,7 @@ class FreeBlocks {
     return blocks;
   }
 
-  // A block of its own, from the system.
+  // Blocks straight from the system, for a thread that is ending.
   static void* make(std::size_t bytes) { return make(exponent_of(bytes)) + 1; }
   static void release(void* memory) { ::operator delete(static_cast<Block*>(memory) - 1, kCacheLine); }
 
