@@ -54,9 +54,9 @@ test-torch: ## Run all tests with another torch, in a separate environment: TORC
 	@$(MAKE) --no-print-directory test TORCH=$(TORCH) VENV=build/torch-$(TORCH)
 
 # The libraries' own warnings are shown instead of failing the tests.
-test-ecosystem: ## Test networks with accelerate, Lightning, transformers and others: docs/torch.md
+test-ecosystem: ## Test networks with Lightning, transformers, the hub and others: docs/torch.md
 	@$(MAKE) --no-print-directory build/ecosystem/with-ecosystem VENV=build/ecosystem
-	@build/ecosystem/bin/python -m pytest -q tests/ecosystem/with_*.py -o filterwarnings=default
+	@build/ecosystem/bin/python -m pytest -q tests/ecosystem/with_*.py tests/ecosystem/citation.py -o filterwarnings=default
 
 lint: .venv/with-dev .venv/typescript-$(TYPESCRIPT) ## Check format, style and types
 	@$(BIN)/ruff format --check .

@@ -6,6 +6,7 @@ copied. The pages on commands and on Python names are generated from the package
 
 import importlib
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -20,7 +21,8 @@ from ntm.commands.parser import make_parser
 
 ROOT = Path(__file__).parents[1]
 BROUGHT = (
-    *("CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "LICENSE", "benchmarks/*", "examples/*"),
+    *("CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md", "SUPPORT.md"),
+    *("CITATION.cff", "LICENSE", "benchmarks/*", "examples/*", "chomsky/README.md"),
     *("results/README.md", "results/figures/*.svg"),
 )
 PUBLIC = (
@@ -30,12 +32,15 @@ PUBLIC = (
 # No lists of pages and headings at the sides: the commands and the browser edition need the space.
 WIDE = "---\nhide: [navigation, toc]\n---\n"
 BROWSER_EDITION = "try"
-FRAME = f"""
-<iframe src="{BROWSER_EDITION}/index.html" title="A Neural Turing Machine in this page"
- loading="lazy" style="width: 100%; height: 44rem; border: 1px solid #8888"></iframe>
+FRAME = """
+<iframe src="{page}{view}" title="A Neural Turing Machine in this page"
+ loading="lazy" style="width: 100%; height: {height}; border: 1px solid #8888"></iframe>
 
-<a href="{BROWSER_EDITION}/index.html">Open it in a page of its own</a>
+<a href="{page}">Open it in a separate page</a>
 """
+# A comment in a page asks for the browser edition there: the whole page, or the tape alone.
+ASKED = re.compile(r"<!-- browser edition: (page|tape) -->")
+VIEWS = {"page": ("", "44rem"), "tape": ("?embed=tape", "46rem")}
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -52,8 +57,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, **_: object) -> str:
-    """Rewrite links to the rest of the project as if all files were in this folder."""
+    """Show the browser edition, and rewrite links as if all files were in this folder."""
     name = page.file.src_uri
+    markdown = with_colab(markdown)
+    markdown = ASKED.sub(lambda asked: frame(asked[1], page.url), markdown)
     if (ROOT / name).is_file() or name == "index.md":
         return re.sub(r"\]\(((?:\.\./)*)docs/", r"](\1", markdown)
     outside = "../" * (name.count("/") + 1)
@@ -73,7 +80,27 @@ def first_page() -> str:
     """Return README.md with the browser edition before its first section."""
     readme = (ROOT / "README.md").read_text()
     start, heading, rest = readme.partition("\n## ")
-    return WIDE + start + (FRAME if has_browser_edition() else "") + heading + rest
+    return WIDE + start + "\n<!-- browser edition: page -->\n" + heading + rest
+
+
+def with_colab(markdown: str) -> str:
+    """Return a page with links that open notebooks in Colab, where the repository is known."""
+    repository = os.environ.get("GITHUB_REPOSITORY", "")  # set in the workflow that publishes
+    link = rf"[Open in Colab](https://colab.research.google.com/github/{repository}/blob/main/\1)"
+    return re.sub(r"<!-- colab: (\S+) -->", link if repository else "", markdown)
+
+
+def frame(view: str, url: str) -> str:
+    """Return the browser edition as part of a page.
+
+    view: "page", or "tape" for the tape alone.
+    url: address of the page, below the first page.
+    """
+    if not has_browser_edition():
+        return ""
+    query, height = VIEWS[view]
+    page = "../" * url.count("/") + f"{BROWSER_EDITION}/index.html"
+    return FRAME.format(page=page, view=query, height=height)
 
 
 def has_browser_edition() -> bool:
@@ -101,5 +128,6 @@ def reference(name: str) -> str:
         if (inspect.isclass(value) or inspect.isfunction(value))
         and value.__module__.startswith(name)
     ]
-    about = f"```text\n{inspect.getdoc(module)}\n```\n\n"
-    return f"# {name}\n\n{about}" + "\n\n".join(f"::: {home}" for home in dict.fromkeys(homes))
+    return f"# {name}\n\n{module.__doc__}\n\n" + "\n\n".join(
+        f"::: {home}" for home in dict.fromkeys(homes)
+    )

@@ -1,4 +1,6 @@
-"""Make the screenshots of docs/studio.md and docs/site.md: `make screenshots`.
+"""Make the screenshots of docs/studio.md and docs/site.md, and the site's preview picture.
+
+`make screenshots` calls it.
 
 It trains four copy networks, which takes a minute or two, opens the studio on them and photographs
 its views in a browser. `--runs DIR` takes the runs of a folder instead, copy-ntm-ff-1 among them.
@@ -20,6 +22,7 @@ from benchmarks.browser import open_browser
 from playwright.sync_api import Browser, Page
 
 IMAGES = Path(__file__).parent / "images"
+PREVIEW = IMAGES.parents[1] / "src/ntm/site/static/preview.png"
 TRAINED = (("ntm-ff", 1), ("ntm-ff", 2), ("ntm-lstm", 1), ("ntm-lstm", 2))
 NETWORK = "run:copy-ntm-ff-1"
 
@@ -37,6 +40,7 @@ def main() -> None:
             photograph(browser, address)
         with site() as address:
             photograph_training(browser, address)
+            photograph_tape(browser, address)
 
 
 def train(folder: Path) -> None:
@@ -79,7 +83,16 @@ def photograph_training(browser: Browser, address: str) -> None:
         shown.wait_for_timeout(5000)  # a little further down
         shown.get_by_role("button", name="Stop").click()
         shown.wait_for_timeout(500)
-        shown.locator(".training-columns").screenshot(path=IMAGES / "site-train.png")
+        shown.locator(".training-columns:visible").screenshot(path=IMAGES / "site-train.png")
+
+
+def photograph_tape(browser: Browser, address: str) -> None:
+    """The picture in previews of links: 1200 x 630 pixels, as social networks want it."""
+    scale = {"device_scale_factor": 1200 / 1440, "reduced_motion": "reduce"}
+    with page(browser, 1440, 756, **scale) as shown:
+        shown.goto(f"{address}?embed=tape")
+        shown.get_by_text("all 160 bits right").wait_for()
+        shown.screenshot(path=PREVIEW)
 
 
 def photograph(browser: Browser, address: str) -> None:

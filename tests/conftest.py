@@ -1,6 +1,7 @@
 """For all tests: one thread per process, and the same examples every time."""
 
 import os
+import tempfile
 from collections.abc import Callable
 
 import pytest
@@ -12,6 +13,7 @@ from ntm.training import paper_settings
 
 torch.set_num_threads(1)
 os.environ["OMP_NUM_THREADS"] = "1"  # for the processes that tests start
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp()  # not the home folder of whoever runs the tests
 
 # No deadline: a slow example is not a wrong result.
 settings.register_profile("ntm", deadline=None, derandomize=True)

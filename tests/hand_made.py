@@ -107,9 +107,9 @@ def with_more_heads(
     """Add heads that attend at random before the heads of a recording."""
     noise, trace, changes = np.random.default_rng(seed), recording.trace, {}
     heads = {"write": write_heads, "read": read_heads}
-    for name, array in vars(trace).items():
+    for name, array in trace.arrays.items():
         kind = {"reads": "read", "adds": "write", "erases": "write"}.get(name, name.split("_")[0])
-        if kind in heads and isinstance(array, np.ndarray):
+        if kind in heads:
             others = noise.random((*array.shape[:2], heads[kind] - 1, *array.shape[3:]))
             changes[name] = np.concatenate([others, array], axis=2)
     return recording._replace(trace=replace(trace, **changes))
@@ -120,7 +120,7 @@ def with_reads_shuffled(recording: Recording, seed: int) -> Recording:
     trace, noise = recording.trace, np.random.default_rng(seed)
     order = np.argsort(noise.random(trace.inputs.shape[:2]), axis=0)
     sequence = np.arange(order.shape[1])
-    names = [name for name in vars(trace) if name.startswith("read")]
+    names = [name for name in trace.arrays if name.startswith("read")]
     changes = {name: getattr(trace, name)[order, sequence] for name in names}
     return recording._replace(trace=replace(trace, **changes))
 

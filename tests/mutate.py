@@ -50,6 +50,7 @@ TESTS = {
     "cell": ["tests/test_cell.py", _EXPORT, *_OF_FORMS],
     "states": ["tests/test_states.py", "tests/test_cell.py", _EXPORT, *_OF_FORMS],
     "start": ["tests/test_start.py", "tests/test_layer.py"],
+    "layer/base": _OF_FORMS,
     "layer/network": [*_OF_FORMS, "tests/test_start.py", "tests/test_trace.py"],
     **{
         f"tasks/{name}": [f"tests/tasks/{file}" for file in (f"test_{name}.py", *_OF_TASKS)]
@@ -57,7 +58,7 @@ TESTS = {
     },
     "tasks/base": ["tests/tasks/test_base.py", "tests/tasks/test_every_task.py"],
     "tasks/sampling": ["tests/tasks/test_sampling.py", "tests/tasks/test_every_task.py"],
-    "tasks/drawing": ["tests/tasks/test_drawing.py", "tests/tasks/test_base.py"],
+    "tasks/pictures": ["tests/tasks/test_pictures.py", "tests/tasks/test_base.py"],
     "evaluation/costs": [
         f"tests/evaluation/test_{name}.py" for name in ("costs", "generalisation")
     ],

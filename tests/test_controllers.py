@@ -4,7 +4,7 @@ from hypothesis import given
 from torch import Tensor, nn
 
 from ntm import NTMConfig
-from ntm.controllers import FeedforwardController, LSTMController, lstm_step, make_controller
+from ntm.controllers import CONTROLLERS, FeedforwardController, LSTMController, lstm_step
 
 from . import slow_reference as slow
 from .slow_reference import as_lists, assert_agrees, randn, reals, some_examples
@@ -17,7 +17,7 @@ def make(kind: str, layers: int = 1) -> FeedforwardController | LSTMController:
     torch.manual_seed(3)
     config = NTMConfig(4, 2, kind, SIZE, layers, memory_width=7)
     assert config.controller_inputs == INPUTS
-    return make_controller(config).double()
+    return CONTROLLERS[config.controller](config).double()
 
 
 def as_torch_lstm(controller: LSTMController) -> nn.LSTM:

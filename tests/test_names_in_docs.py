@@ -16,7 +16,7 @@ from ntm.runs.settings import SECTIONS
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 DOCUMENTS = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md")),
+    *(path for path in sorted(ROOT.glob("*.md")) if path.name != "CHANGELOG.md"),
     *sorted(DOCS.rglob("*.md")),
     *sorted(ROOT.glob("*/README.md")),
 ]

@@ -64,7 +64,7 @@ VALUES: dict[str, tuple[Callable[[], object], str, int]] = {
     ),
     "Recording": (lambda: record(NET, TASK, 8, 1), "write_weightings=", 700),
     "View": (lambda: ntm.studio.show(NET, BATCH.narrow(0, 1), TASK), "'copy', height=900", 100),
-    "Facts": (lambda: ntm.pretrained.facts("copy-ff"), "memory_locations=128", 1200),
+    "Card": (lambda: ntm.pretrained.facts("copy-ff"), "memory_locations=128", 1200),
 }
 
 

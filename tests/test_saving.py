@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -340,3 +341,17 @@ def test_the_state_of_an_lstm_controller_is_not_left_out(tmp_path: Path) -> None
             save_file(weights, file)
             with pytest.raises(ValueError, match=rf"{name} must be \(1, \d+\), got nothing"):
                 NTM.from_pretrained(tmp_path)
+
+
+def test_the_hub_without_its_package_is_refused_with_the_command_that_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    install = r"pip install 'neural-turing-machines\[hub\]'"
+    with pytest.raises(FileNotFoundError, match=f"There is no folder org/name, .*{install}"):
+        NTM.from_pretrained("org/name")
+    with pytest.raises(ImportError, match=install):
+        make_net().push_to_hub("org/name")
+    with pytest.raises(ValueError, match="revision is for a repository on the hub"):
+        NTM.from_pretrained(tmp_path, revision="main")

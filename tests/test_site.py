@@ -13,12 +13,13 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
+from docs import arguments, hooks
 
 from ntm.commands.main import make_parser
 from ntm.paper.gallery import figures_of
 
 ROOT = Path(__file__).parents[1]
-OTHERS = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")]
+OTHERS = sorted(ROOT.glob("*.md"))
 PAGES = [*OTHERS, ROOT / "results" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAPER = (ROOT / "docs" / "paper.md").read_text()
 
@@ -84,6 +85,23 @@ def test_dead_ends_are_found(tmp_path: Path) -> None:
     assert dead_ends(page) == ["there.png", "../other/"]
 
 
+def page(site: Path, name: str) -> str:
+    return (site / name / "index.html").read_text()
+
+
+def test_lists_of_names_become_sections_of_arguments() -> None:
+    text = "Run.\n\nx, y: sizes of\n    the thing (1).\n**z: more.\n\nReturns the sum."
+    assert arguments.rewritten(text, ["z", "y", "x"], {"w": "no argument"}) == (
+        "Run.\n\nArgs:\n    **z: more.\n    y: sizes of the thing (1)."
+        "\n    x: sizes of the thing (1).\n\n**Returns:** the sum."
+    )
+    assert arguments.rewritten("Run.\n\na: one.\nb: two.", ["a"], {}) == (
+        "Run.\n\n- `a`: one.\n- `b`: two."
+    )
+    plain = "The outputs are logits: train.\n\n    net = NTM(9, 8)"
+    assert arguments.rewritten(plain, ["net"], {}) == plain
+
+
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -94,10 +112,33 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     assert (tmp_path / "try" / "index.html").exists()
     dead = {str(page.relative_to(tmp_path)): dead_ends(page) for page in pages_of(tmp_path)}
     assert {page: links for page, links in dead.items() if links} == {}
-    assert "(time, batch, input_size)" in (tmp_path / "api" / "ntm" / "index.html").read_text()
+    assert '<iframe src="../../try/index.html?embed=tape"' in page(tmp_path, "tutorials/copy")
+    assert '<iframe src="../try/index.html?embed=tape"' in page(tmp_path, "paper")
+    assert '<iframe src="../try/index.html"' in page(tmp_path, "studio")
+    reference = page(tmp_path, "api/ntm")
+    assert "(time, batch, input_size)" in reference
+    assert re.search(
+        r"<b><code>memory_locations</code></b>.*?N, the rows of the memory", reference, re.DOTALL
+    )
     assert "--memory-locations" in (tmp_path / "commands" / "index.html").read_text()
     assert (tmp_path / "results" / "figures" / "figure-03-copy-learning-curves.svg").exists()
     assert (tmp_path / "examples" / "minimal.py").exists()
+
+
+def test_notebooks_open_in_colab_if_the_repository_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written = (ROOT / "docs" / "tutorials" / "notebooks.md").read_text()
+    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
+    assert "colab.research" not in hooks.with_colab(written)
+    monkeypatch.setenv("GITHUB_REPOSITORY", "someone/ntm")
+    links = re.findall(
+        r"\(https://colab\.research\.google\.com/github/(\S+)\)", hooks.with_colab(written)
+    )
+    files = [
+        f"docs/notebooks/{file.name}" for file in (ROOT / "docs" / "notebooks").glob("*.ipynb")
+    ]
+    assert sorted(links) == sorted(f"someone/ntm/blob/main/{file}" for file in files)
 
 
 def rows(heading: str) -> list[list[str]]:

@@ -117,7 +117,7 @@ def test_the_spread_of_the_logits_decides_how_much_of_one_place_a_head_starts_in
 
 def test_a_new_row_is_the_mean_of_the_trained_ones() -> None:
     start = make_net("random-start").start
-    larger = start.extended(replace(start.config, memory_locations=N + 6))
+    larger = start.resized(replace(start.config, memory_locations=N + 6))
     assert torch.equal(larger.memory[:N], start.memory)
     torch.testing.assert_close(larger.memory[N:], start.memory.mean(0).expand(6, -1))
 
@@ -129,7 +129,7 @@ def test_new_locations_together_weigh_no_more_than_the_least_likely_trained_one(
     option: str, added: int
 ) -> None:
     start = make_net(option).start
-    larger = start.extended(replace(start.config, memory_locations=N + added))
+    larger = start.resized(replace(start.config, memory_locations=N + added))
     before, after = start(1), larger(1)
     for name in ("read_weightings", "write_weightings"):
         old, new = getattr(before, name), getattr(after, name)
@@ -144,7 +144,7 @@ def test_new_locations_together_weigh_no_more_than_the_least_likely_trained_one(
 @every_option
 def test_the_same_size_is_the_same_start(option: str) -> None:
     start = make_net(option).start
-    same = start.extended(start.config)
+    same = start.resized(start.config)
     for name, parameter in start.named_parameters():
         assert torch.equal(same.get_parameter(name), parameter), name
         assert same.get_parameter(name) is not parameter, name

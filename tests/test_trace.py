@@ -15,7 +15,7 @@ from safetensors.numpy import save_file
 from torch import Tensor
 
 from ntm import NTM, NTMConfig, Trace
-from ntm.trace import HEAD_ARRAYS
+from ntm.description import TraceArray, describe
 
 from . import slow_reference as slow
 from .slow_reference import ENGINES, OPTIONS, SIZES, make_net, randn, some_examples
@@ -49,7 +49,7 @@ def shapes(config: NTMConfig) -> dict[str, tuple[int, ...]]:
 
 
 def arrays_of(trace: Trace) -> dict[str, NDArray]:
-    return {name: value for name, value in vars(trace).items() if isinstance(value, np.ndarray)}
+    return trace.named()
 
 
 def traced(option: str, engine: str, **arguments: object) -> tuple[NTM, Tensor, Trace]:
@@ -84,10 +84,12 @@ def test_names_and_shapes(option: str, engine: str) -> None:
     assert trace.shifts == net.config.shifts
     assert {name: array.shape for name, array in arrays_of(trace).items()} == shapes(net.config)
     drawn = {"targets", "mask", "optimal", "about"}
-    names = {field.name for field in dataclasses.fields(Trace)}
-    assert names == {"shifts", *shapes(net.config)} | drawn
-    recorded = {name.removeprefix("read_") for name in names if name.startswith("read_")}
-    assert recorded == {*HEAD_ARRAYS}
+    fields = {field.name for field in dataclasses.fields(Trace)} - {"described", "arrays"}
+    assert fields | trace.arrays.keys() == {"shifts", *shapes(net.config)} | drawn
+    described = describe(net.config)
+    assert trace.described == described.arrays
+    for array in described.arrays:
+        assert getattr(trace, array.name).shape[2:] == described.shape(array)
 
 
 @every_engine
@@ -281,8 +283,8 @@ def test_numpy_alone_reads_a_saved_trace(tmp_path: Path) -> None:
 
 def test_a_network_without_memory_has_a_trace_without_heads(tmp_path: Path) -> None:
     inputs, outputs = np.ones((4, 2, 3)), np.zeros((4, 2, 5))
-    trace = Trace.without_memory(inputs, outputs)
-    assert trace.read_weightings.shape == (4, 2, 0, 0)
+    trace = Trace(lengths=np.full(2, 4), inputs=inputs, outputs=outputs, described=())
+    assert trace.weightings("read").shape == trace.vectors("write").shape == (4, 2, 0, 0)
     assert trace.memory is None
     trace.save(tmp_path / "trace")
     assert_same_bits(Trace.load(tmp_path / "trace"), trace)
@@ -450,3 +452,73 @@ def test_an_old_trace_is_bounded_too(tmp_path: Path) -> None:
     file.write_bytes(b"x" * 1000)
     with pytest.raises(ValueError, match="unpacks to 1,000 bytes"):
         Trace.load(file, at_most=999)
+
+
+USAGE = TraceArray("usage", ("location",), "usage")
+OTHER = (
+    USAGE,
+    TraceArray("store", ("location", "width"), "memory", "memory"),
+    TraceArray("gate", ("write head",), "gate"),
+    TraceArray("found", ("read head", "location"), "weighting", "weighting"),
+    TraceArray("key", ("read head", "width"), "key", "vector"),
+    TraceArray("said", ("read head", "width"), "read", "vector"),
+)
+
+
+def other_trace(**changes: Any) -> Trace:
+    """Return the trace of a machine that is not an NTM: 7 locations of 3 values, 2 read heads."""
+    sizes = {"usage": (7,), "store": (7, 3), "gate": (1,), "found": (2, 7)}
+    sizes |= {"key": (2, 3), "said": (2, 3)}
+    arrays = {name: randn(4, 2, *shape).numpy() for name, shape in sizes.items()}
+    problem = {"lengths": np.array([4, 2]), "inputs": np.ones((4, 2, 5))}
+    return Trace(**problem, outputs=np.ones((4, 2, 1)), described=OTHER, arrays=arrays | changes)
+
+
+def test_another_machine_records_its_own_arrays(tmp_path: Path) -> None:
+    trace = other_trace()
+    assert trace.usage.shape == (4, 2, 7)
+    assert trace.memory is trace.store
+    assert trace.weightings("read") is trace.found
+    assert trace.vectors("read") is trace.said  # the last one
+    assert trace.weightings("write").shape == (4, 2, 0, 0)
+    assert "usage" in dir(trace)
+    assert "usage=(4, 2, 7)" in repr(trace)
+    assert trace.sequence(1).usage.shape == (2, 1, 7)
+    for kept in (trace, dataclasses.replace(trace, store=None)):
+        kept.save(tmp_path / "trace.npz")
+        again = Trace.load(tmp_path / "trace.npz")
+        assert again.described == OTHER
+        assert again.about == {}
+        assert_same_bits(again, kept)
+
+
+def test_an_array_must_be_described() -> None:
+    with pytest.raises(ValueError, match=r"links is not an array of this trace; describe it"):
+        other_trace(links=np.ones((4, 2, 7)))
+    with pytest.raises(ValueError, match=r"usage must have 3 axes, got the shape \(4, 2\)"):
+        other_trace(usage=np.ones((4, 2)))
+    with pytest.raises(AttributeError, match=r"no read_weightings\. It has usage, store"):
+        other_trace().read_weightings  # noqa: B018
+    taken = (TraceArray("weightings", ("location",), "a method"),)
+    with pytest.raises(ValueError, match="needs another name than weightings"):
+        Trace(lengths=np.ones(1), inputs=np.ones(1), outputs=np.ones(1), described=taken)
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        [{"name": "usage", "axes": ["location"], "label": "usage", "role": "?"}],
+        [{"name": "usage", "axes": ["location"], "label": 3}],
+        [{"name": "lengths", "axes": ["location"], "label": "usage"}],
+        [{"name": "usage", "axes": ["location"], "label": "usage", "more": 1}],
+        [{"name": "usage", "axes": ["place"], "label": "usage", "role": "weighting"}],
+        {"usage": 3},
+        "usage",
+        [[]],
+    ],
+)
+def test_a_hostile_description_is_refused(arrays: Any, tmp_path: Path) -> None:
+    file = tmp_path / "trace.npz"
+    dataclasses.replace(small_trace(), about={"described": arrays}).save(file)
+    with pytest.raises(ValueError, match="trace"):
+        Trace.load(file)

@@ -4,6 +4,7 @@ import os
 import re
 import runpy
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from nbclient import NotebookClient
 from tests.test_docs import commands, python_blocks
 
 from ntm.commands.main import main
+from ntm.models import MODELS
 from ntm.tasks import TASKS, Batch, Copy, check_batch, cost_in_bits
 
 ROOT = Path(__file__).parents[1]
@@ -26,10 +28,22 @@ NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
 @pytest.fixture(autouse=True)
 def _forget_new_tasks() -> Iterator[None]:
-    known = set(TASKS)
+    known, families = set(TASKS), set(MODELS)
     yield
     for name in set(TASKS) - known:
         del TASKS[name]
+    for name in set(MODELS) - families:
+        del MODELS[name]
+
+
+def test_the_program_about_a_machine_prints_the_shapes_of_its_arrays(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.syspath_prepend(ROOT / "examples")
+    exec(compile(python_blocks(TUTORIALS / "dnc.md"), "dnc", "exec"), {})
+    time, *rest = re.findall(r"\d+", capsys.readouterr().out)
+    assert rest == ["4", "16", time, "4", "2", "16"]
 
 
 @pytest.mark.parametrize("name", ["copy", "layer"])
@@ -55,15 +69,16 @@ def shortened(arguments: list[str]) -> list[str]:
     return arguments
 
 
-@pytest.mark.parametrize("name", ["copy", "task"])
+@pytest.mark.parametrize("name", ["copy", "task", "dnc"])
 def test_the_commands_run_one_after_another(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
     page = TUTORIALS / f"{name}.md"
     first, *_ = re.findall(r"(?s)```python\n(.*?)```", page.read_text())
     (tmp_path / "majority.py").write_text(first)
-    typed = [arguments for arguments in commands(page.read_text()) if arguments != ["studio"]]
+    typed = [arguments for arguments in commands(page.read_text()) if arguments[0] != "studio"]
     assert len(typed) >= 6
     for arguments in typed:
         assert main(shortened(arguments)) == 0, shlex.join(arguments)

@@ -39,7 +39,8 @@ class NTMConfig:
     write_heads: int = setting(1, "heads that erase and add", at_least=1)
     shifts: tuple[int, ...] = setting((-1, 0, 1), "the integer rotations a head may choose from")
     shift_mode: ShiftMode = setting(
-        "softmax", "softmax: one weight per shift; scalar: one number between neighbouring shifts"
+        "softmax",
+        "softmax: one weight per shift; scalar: one number, shared by the two nearest shifts",
     )
 
     def __post_init__(self) -> None:
@@ -77,9 +78,14 @@ class NTMConfig:
         return self.input_size + self.read_heads * self.memory_width
 
     @property
+    def controller_gates(self) -> int:
+        """Number of values that a controller's layer computes per unit before squashing."""
+        return {"feedforward": 1, "lstm": 4}[self.controller]
+
+    @property
     def recurrent_layers(self) -> int:
         """Number of controller layers that carry state: 0 for a feedforward controller."""
-        return self.controller_layers if self.controller == "lstm" else 0
+        return 0 if self.controller == "feedforward" else self.controller_layers
 
 
 @dataclass(frozen=True)
@@ -87,11 +93,12 @@ class Initialisation:
     """Initial values of the weights of an NTM. They affect no shape."""
 
     start_memory: StartMemory = setting(
-        "constant", "initial start memory (constant: 1e-6; random: uniform in (-0.5, 0.5))"
+        "constant",
+        "initial values of the learned start memory (constant: 1e-6; random: -0.5 to 0.5)",
     )
     start_spread: float = setting(
         1.0,
-        "standard deviation of the start weightings' logits: with 4, a head starts at one location",
+        "spread of the start weightings: with 1 a head starts everywhere, with 4 at one location",
         above=0,
     )
     start_together: bool = setting(False, "whether all heads get the same initial start weighting")

@@ -7,7 +7,7 @@ and `cell` are (batch, layers, size). For the feedforward controller, layers is 
 import torch
 from torch import Tensor, nn
 
-from ntm.config import NTMConfig
+from ntm.config import ControllerKind, NTMConfig
 
 
 class FeedforwardController(nn.Module):
@@ -16,6 +16,9 @@ class FeedforwardController(nn.Module):
     def __init__(self, config: NTMConfig) -> None:
         super().__init__()
         self.layers = nn.ModuleList([nn.Linear(config.controller_inputs, config.controller_size)])
+
+    def start_feedforward(self) -> None:
+        """Change nothing: this controller is feedforward."""
 
     def forward(
         self, inputs: Tensor, hidden: Tensor, cell: Tensor
@@ -68,8 +71,8 @@ def lstm_step(preactivations: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
     return torch.sigmoid(output_gate) * torch.tanh(cell), cell
 
 
-def make_controller(config: NTMConfig) -> FeedforwardController | LSTMController:
-    """Return the controller that the config names."""
-    if config.controller == "lstm":
-        return LSTMController(config)
-    return FeedforwardController(config)
+CONTROLLERS: dict[ControllerKind, type[FeedforwardController | LSTMController]] = {
+    "feedforward": FeedforwardController,
+    "lstm": LSTMController,
+}
+"""Class of each kind of controller."""

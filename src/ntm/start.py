@@ -1,4 +1,4 @@
-"""The learned state before the first step, and its extension to a larger memory.
+"""The learned state before the first step, also for a larger memory.
 
 Section 4 resets the memory, the reads and the controller to bias values at the start of each
 sequence. The start weightings are learned, too: as logits, so that they stay distributions.
@@ -76,7 +76,7 @@ class StartState(nn.Module):
         return State(*(tensor.expand(batch_size, *tensor.shape) for tensor in start))
 
     @torch.no_grad()
-    def extended(self, config: NTMConfig) -> Self:
+    def resized(self, config: NTMConfig) -> Self:
         """Return the start for a larger memory; new locations follow the trained ones.
 
         A new row starts as the mean of the trained rows. All new locations together weigh as much
@@ -89,10 +89,11 @@ class StartState(nn.Module):
         larger.config = config
         for name, values in {
             "memory": torch.cat([self.memory, self.memory.mean(0).expand(added, -1)]),
-            "read_logits": _extended_logits(self.read_logits, added),
-            "write_logits": _extended_logits(self.write_logits, added),
+            "read_logits": _resized_logits(self.read_logits, added),
+            "write_logits": _resized_logits(self.write_logits, added),
         }.items():
-            larger.register_parameter(name, _like(getattr(self, name), values))
+            needs_gradient = getattr(self, name).requires_grad
+            larger.register_parameter(name, nn.Parameter(values.clone(), needs_gradient))
         larger.zero_grad()
         return larger
 
@@ -107,11 +108,7 @@ class StartState(nn.Module):
         super()._load_from_state_dict(state_dict, prefix, *rest)
 
 
-def _like(parameter: nn.Parameter, values: Tensor) -> nn.Parameter:
-    return nn.Parameter(values.clone(), parameter.requires_grad)
-
-
-def _extended_logits(logits: Tensor, added: int) -> Tensor:
+def _resized_logits(logits: Tensor, added: int) -> Tensor:
     if added == 0:
         return logits
     least = logits.min(1, keepdim=True).values - math.log(added)

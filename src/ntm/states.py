@@ -1,10 +1,7 @@
-"""Operations on a state: named tensors whose first axis is the batch.
-
-`State` and `LSTMState` offer these operations as methods.
-"""
+"""Operations on a state: named tensors whose first axis is the batch."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Self, TypeVar, overload
 
 import torch
 from torch import Tensor
@@ -12,7 +9,7 @@ from torch.serialization import add_safe_globals
 
 from ntm.torch_names import register_named_tuple
 
-Named = TypeVar("Named", bound=NamedTuple)
+Named = TypeVar("Named", bound=tuple[Tensor, ...])
 Chosen = slice | Tensor | Sequence[int] | Sequence[bool]
 Flags = Tensor | Sequence[bool]
 
@@ -29,39 +26,81 @@ def _made(kind: type[Named], parts: Sequence[Tensor]) -> Named:
     return state
 
 
-def item(state: Named, index: int | Chosen) -> Any:
-    """Return one tensor for an integer, and the chosen sequences for anything else."""
-    if _is_integer(index):
-        return tuple.__getitem__(state, index)  # type: ignore[index]
-    return choose(state, index)  # type: ignore[arg-type]
+class BatchState(tuple[Tensor, ...]):
+    """Methods of a state, a named tuple of tensors whose first axis is the batch."""
+
+    __slots__ = ()
+    _fields: Any
+
+    @overload  # type: ignore[override]  # a slice chooses sequences, not parts
+    def __getitem__(self, index: int) -> Tensor: ...
+    @overload
+    def __getitem__(self, index: Chosen) -> Self: ...
+    def __getitem__(self, index: int | Chosen) -> Tensor | Self:
+        """Choose sequences of the batch: `state[3:5]`, `state[mask]`, `state[[4, 0]]`.
+
+        An integer selects one tensor, as in every named tuple: `state[0]` is the first part.
+        """
+        if _is_integer(index):
+            return tuple.__getitem__(self, index)  # type: ignore[index]
+        return self.choose(index)  # type: ignore[arg-type]
+
+    def choose(self, index: Chosen) -> Self:
+        """Return the state of some sequences: a slice, a mask (batch,) or a list of numbers.
+
+        `state[index]` is the same; `choose` also compiles with every supported torch.
+        """
+        first = next(iter(self))
+        if first.dim() < 3:
+            raise IndexError(
+                "The state of one sequence has no batch axis to choose sequences from. Name a "
+                f"part, such as state.{self._fields[0]}, or run a batch."
+            )
+        chosen = index if isinstance(index, slice) else _checked_index(index, len(first))
+        return mapped(lambda part: part[chosen], self)
+
+    @classmethod
+    def where(cls, done: Flags, fresh: Self, state: Self) -> Self:
+        """Return `fresh` for the sequences that are done, and `state` for all others.
+
+        done: (batch,) bool, a tensor or a list.
+
+        Gradients flow into the selected sequences.
+        """
+        for name, given in (("fresh", fresh), ("state", state)):
+            if not isinstance(given, cls):
+                raise TypeError(f"{name} must be a {cls.__name__}, got {type(given).__name__}.")
+        for name, new, old in zip(cls._fields, fresh, state, strict=True):
+            _require_alike(name, new, old)
+        first = next(iter(state))
+        flags = _checked_flags(done, len(first)).to(first.device).view(-1, 1, 1)
+        parts = zip(fresh, state, strict=True)
+        return _made(cls, [torch.where(flags, new, old) for new, old in parts])
+
+    def detach(self) -> Self:
+        """Return the state without its history, for truncated backpropagation through time.
+
+        The result shares memory with this state, as with `Tensor.detach`.
+        """
+        return mapped(Tensor.detach, self)
+
+    def clone(self) -> Self:
+        """Return a copy that shares no memory with this state. Gradients flow through the copy."""
+        return mapped(Tensor.clone, self)
+
+    def cpu(self) -> Self:
+        """Return the state on the CPU."""
+        return mapped(Tensor.cpu, self)
+
+    def to(self, *args: Any, **kwargs: Any) -> Self:
+        """Return the state on another device or in another dtype; arguments as in `Tensor.to`."""
+        return mapped(lambda part: part.to(*args, **kwargs), self)
+
+    def __repr__(self) -> str:
+        return described(self)
 
 
-def choose(state: Named, index: Chosen) -> Named:
-    """Return the chosen sequences of the batch."""
-    first = next(iter(state))
-    if first.dim() < 3:
-        raise IndexError(
-            "The state of one sequence has no batch axis to choose sequences from. Name a part, "
-            f"such as state.{state._fields[0]}, or run a batch."
-        )
-    chosen = index if isinstance(index, slice) else _checked_index(index, len(first))
-    return mapped(lambda part: part[chosen], state)
-
-
-def where(done: Flags, fresh: Named, state: Named, kind: type[Named]) -> Named:
-    """Return `fresh` for the sequences that are done, and `state` for all others."""
-    for name, given in (("fresh", fresh), ("state", state)):
-        if not isinstance(given, kind):
-            raise TypeError(f"{name} must be a {kind.__name__}, got {type(given).__name__}.")
-    for name, new, old in zip(kind._fields, fresh, state, strict=True):
-        _require_alike(name, new, old)
-    first = next(iter(state))
-    flags = _checked_flags(done, len(first)).to(first.device).view(-1, 1, 1)
-    parts = zip(fresh, state, strict=True)
-    return _made(kind, [torch.where(flags, new, old) for new, old in parts])
-
-
-def described(values: NamedTuple) -> str:
+def described(values: Any) -> str:
     """Describe named tensors in one line, with shapes instead of values."""
     named = values._asdict()
     shapes = {n: tuple(v.shape) if isinstance(v, Tensor) else v for n, v in named.items()}
@@ -70,7 +109,7 @@ def described(values: NamedTuple) -> str:
     return f"{type(values).__name__}({', '.join([*listed, *sorted(kinds)])})"
 
 
-def make_storable(kind: type[NamedTuple]) -> None:
+def make_storable(kind: type[tuple[Any, ...]]) -> None:
     """Let exported programs and `torch.load(weights_only=True)` contain this class."""
     register_named_tuple(kind, serialized_type_name=f"ntm.{kind.__name__}")
     add_safe_globals([kind])

@@ -160,8 +160,8 @@ _autograd: Any = _find(
 def make_autograd(operator: Any, backward: Any, setup_context: Any) -> Any | None:
     """Return the function that torch.library.register_autograd would register, for wrapping.
 
-    The public function silently drops forward-mode derivatives. Return None if torch lacks the
-    private one.
+    The public function silently drops forward-mode derivatives. Return None if torch lacks
+    the private function.
     """
     if _autograd is None:
         return None

@@ -8,16 +8,18 @@ import json
 import math
 import os
 import zipfile
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ntm.common.channels import ChannelKind
 from ntm.common.files import parse_json, require_short_header, write_atomically
 from ntm.common.lazy import later
+from ntm.description import NTM_ARRAYS, HeadKind, TraceArray
 
 Array = NDArray[np.floating[Any]]
 
@@ -26,67 +28,134 @@ _OLD_FORMAT = "ntm-trace-1"  # safetensors, without the problem; still read
 # Limits in bytes. The facts of a trace fill about a page, and its file lists about thirty arrays.
 _MOST_FACTS = 1_000_000
 _LONGEST_LIST = 10_000
+_PROBLEM = {
+    "lengths": ("batch",),
+    "inputs": ("time", "batch", "input"),
+    "outputs": ("time", "batch", "output"),
+    "targets": ("time", "batch", "output"),
+    "mask": ("time", "batch"),
+    "optimal": ("time", "batch", "output"),
+    "shifts": ("shift",),
+}
+_OPTIONAL = {"targets", "mask", "optimal"}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Trace:
-    """Recording of one run as arrays. The letters beside each array are its axes.
+    """Recording of one run. The recorded arrays are attributes, such as `trace.read_weightings`.
 
-    T steps, B sequences, I inputs, O outputs, C controller units, R read and W write heads, S
-    shifts, N locations of M values. Steps beyond a sequence's length are zero. `memory` is None
-    unless it was requested. A network without memory has no heads and no locations. The fields
-    after `memory` are for drawing the trace: `ntm.studio.traced` fills them in.
+    The first two axes of every array are time and batch. Steps beyond a sequence's length are zero.
+    `described` lists the recorded arrays with their other axes; each is given by name. An NTM
+    records `ntm.description.NTM_ARRAYS`, where R and W heads attend to N locations of M values:
+
+        hidden                                      the controller's output
+        reads, erases, adds                         (R or W, M)
+        memory                                      (N, M) after each step's writes
+        read_keys, write_keys                       (R or W, M)
+        read_strengths, read_gates, read_sharpness  (R), and the same for write
+        read_shifts                                 (R, shifts), and the same for write
+        read_content, read_gated, read_shifted      (R, N), and the same for write
+        read_weightings, write_weightings           (R or W, N): the locations that a head uses
+
+    lengths: steps of each sequence, (B) integers.
+    inputs, outputs: (T, B, channels); the outputs are logits.
+    targets, mask, optimal: correct outputs, scored steps (T, B) and best possible probabilities
+        (None: unknown). `ntm.studio.traced` fills them in.
+    about: facts as JSON values: title, task, model, config, input_channels, output_channels; for
+        symbols, also input_kind and output_kind.
+    shifts: allowed shifts, in the order of the axis "shift".
     """
 
     shifts: tuple[int, ...]
-    """The allowed shifts, in the order of the last axis of `read_shifts` and `write_shifts`."""
-    lengths: Annotated[NDArray[np.int64], "B"]
-    inputs: Annotated[Array, "TBI"]
-    outputs: Annotated[Array, "TBO"]  # logits
-    hidden: Annotated[Array, "TBC"]  # the controller's output
-    reads: Annotated[Array, "TBRM"]
-    erases: Annotated[Array, "TBWM"]
-    adds: Annotated[Array, "TBWM"]
-    read_keys: Annotated[Array, "TBRM"]
-    read_strengths: Annotated[Array, "TBR"]
-    read_gates: Annotated[Array, "TBR"]
-    read_shifts: Annotated[Array, "TBRS"]
-    read_sharpness: Annotated[Array, "TBR"]
-    read_content: Annotated[Array, "TBRN"]  # the weighting by content alone
-    read_gated: Annotated[Array, "TBRN"]  # after interpolation
-    read_shifted: Annotated[Array, "TBRN"]  # after rotation
-    read_weightings: Annotated[Array, "TBRN"]  # after sharpening: the weighting that the head uses
-    write_keys: Annotated[Array, "TBWM"]
-    write_strengths: Annotated[Array, "TBW"]
-    write_gates: Annotated[Array, "TBW"]
-    write_shifts: Annotated[Array, "TBWS"]
-    write_sharpness: Annotated[Array, "TBW"]
-    write_content: Annotated[Array, "TBWN"]
-    write_gated: Annotated[Array, "TBWN"]
-    write_shifted: Annotated[Array, "TBWN"]
-    write_weightings: Annotated[Array, "TBWN"]
-    memory: Annotated[Array | None, "TBNM"] = None  # after each step's writes
-    targets: Annotated[Array | None, "TBO"] = None  # the correct outputs, 0 or 1
-    mask: Annotated[Array | None, "TB"] = None  # 1 where the outputs are scored
-    optimal: Annotated[Array | None, "TBO"] = None  # the best possible probabilities, if known
-    about: Mapping[str, Any] = field(default_factory=dict)
-    """Facts as JSON values: title, task, model, config, input_channels, output_channels."""
+    lengths: NDArray[np.int64]
+    inputs: Array
+    outputs: Array
+    targets: Array | None
+    mask: Array | None
+    optimal: Array | None
+    about: Mapping[str, Any]
+    described: tuple[TraceArray, ...]
+    arrays: Mapping[str, Array]
+    """Recorded arrays by name."""
 
-    @classmethod
-    def without_memory(cls, inputs: Array, outputs: Array) -> "Trace":
-        """Return the trace of a network without memory: its inputs and its logits."""
-        steps, batch = inputs.shape[:2]
-        arrays: dict[str, Any] = {
-            name: np.zeros((steps, batch) + (0,) * (len(axes) - 2), outputs.dtype)
-            for name, axes in AXES.items()
-            if name not in _OPTIONAL
-        }
-        arrays |= {"lengths": np.full(batch, steps), "inputs": inputs, "outputs": outputs}
-        return cls((), **arrays)
+    def __init__(
+        self,
+        shifts: Iterable[int] = (),
+        *,
+        lengths: NDArray[np.int64],
+        inputs: Array,
+        outputs: Array,
+        targets: Array | None = None,
+        mask: Array | None = None,
+        optimal: Array | None = None,
+        about: Mapping[str, Any] | None = None,
+        described: tuple[TraceArray, ...] = NTM_ARRAYS,
+        arrays: Mapping[str, Array] | None = None,
+        **recorded: Array | None,
+    ) -> None:
+        named = {**(arrays or {}), **recorded}
+        found = {name: array for name, array in named.items() if array is not None}
+        _require_described(found, described)
+        vars(self).update(
+            shifts=tuple(shifts),
+            lengths=lengths,
+            inputs=inputs,
+            outputs=outputs,
+            targets=targets,
+            mask=mask,
+            optimal=optimal,
+            about=about or {},
+            described=described,
+            arrays=found,
+        )
+
+    def __getattr__(self, name: str) -> Array:
+        """Return a recorded array."""
+        arrays = vars(self).get("arrays", {})
+        if name not in arrays:
+            raise AttributeError(f"This trace has no {name}. It has {', '.join(arrays)}.")
+        array: Array = arrays[name]
+        return array
+
+    def __dir__(self) -> Iterable[str]:
+        return [*super().__dir__(), *self.arrays]
+
+    @property
+    def memory(self) -> Array | None:
+        """Contents of the memory after each step, (T, B, N, M); None if they were not recorded."""
+        name = next((array.name for array in self.described if array.role == "memory"), "")
+        return self.arrays.get(name)
+
+    def weightings(self, kind: HeadKind) -> Array:
+        """Return the weightings of the heads of one kind, (T, B, heads, N); perhaps no heads."""
+        return self._of_heads(kind, "weighting", heads=0)
+
+    def vectors(self, kind: HeadKind) -> Array:
+        """Return the vectors that the heads of one kind read or write, (T, B, heads, M)."""
+        return self._of_heads(kind, "vector", heads=self.weightings(kind).shape[2])
+
+    def _of_heads(self, kind: HeadKind, role: str, heads: int) -> Array:
+        fitting = [a.name for a in self.described if (a.head, a.role) == (kind, role)]
+        none = np.zeros((*self.outputs.shape[:2], heads, 0), self.outputs.dtype)
+        return self.arrays[fitting[-1]] if fitting else none
+
+    @property
+    def input_kind(self) -> ChannelKind:
+        """Kind of the inputs."""
+        return _kind(self.about.get("input_kind"))
+
+    @property
+    def output_kind(self) -> ChannelKind:
+        """Kind of the outputs."""
+        return _kind(self.about.get("output_kind"))
 
     @property
     def probabilities(self) -> Array:
         """Outputs as probabilities, (T, B, output_size)."""
+        if self.output_kind == "symbols":
+            shifted = np.exp(self.outputs - self.outputs.max(axis=2, keepdims=True))
+            softmax: Array = shifted / shifted.sum(axis=2, keepdims=True)
+            return softmax
         # Two forms, one per sign, so that neither exponential overflows.
         small = np.exp(-np.abs(self.outputs))
         return np.where(self.outputs >= 0, 1 / (1 + small), small / (1 + small))
@@ -104,14 +173,23 @@ class Trace:
         """Return sequences start to stop - 1, with the time cut to the longest of them."""
         lengths = self.lengths[start:stop]
         steps = int(lengths.max())
-        arrays = {n: a[:steps, start:stop] for n, a in self._arrays().items() if n != "lengths"}
-        return Trace(self.shifts, lengths, **arrays, about=self.about)
+        arrays = {n: a[:steps, start:stop] for n, a in self.named().items() if n != "lengths"}
+        arrays |= {"about": self.about, "described": self.described}
+        return Trace(self.shifts, lengths=lengths, **arrays)
+
+    def named(self) -> dict[str, Any]:
+        """Return all arrays by name, including the arrays of the problem."""
+        problem = {name: getattr(self, name) for name in _PROBLEM if name != "shifts"}
+        return {n: a for n, a in {**problem, **self.arrays}.items() if a is not None}
 
     def save(self, path: str | Path) -> None:
         """Write everything to an .npz file, which numpy reads without pickle."""
-        about = json.dumps({**self.about, "format": FORMAT})
+        facts = {**self.about, "format": FORMAT}
+        if self.described != NTM_ARRAYS:
+            facts["described"] = [asdict(array) for array in self.described]
         shifts, content = np.array(self.shifts, dtype=np.int64), io.BytesIO()
-        np.savez_compressed(content, about=np.array(about), shifts=shifts, **self._arrays())
+        about = np.array(json.dumps(facts))
+        np.savez_compressed(content, about=about, shifts=shifts, **self.named())
         write_atomically(Path(path), content.getvalue())
 
     @classmethod
@@ -126,18 +204,21 @@ class Trace:
             _require_size(Path(path).stat().st_size, at_most)
             packed = zipfile.is_zipfile(path)
             arrays, about = _read_npz(path, at_most) if packed else _read_safetensors(path)
+            described = _read_description(about)
         except Exception as error:  # a foreign file may raise anything
             reason = str(error).rstrip(".")
             raise ValueError(f"{path} is not a trace, or it is torn: {reason}.") from error
-        if about.pop("format", None) not in {FORMAT, _OLD_FORMAT} or not _fit_together(arrays):
+        known = about.pop("format", None) in {FORMAT, _OLD_FORMAT}
+        if not known or not _fit_together(arrays, described):
             raise ValueError(f"{path} is not a trace in the format {FORMAT!r} of Trace.save.")
-        return cls(tuple(arrays.pop("shifts").tolist()), **arrays, about=about)
+        shifts = tuple(arrays.pop("shifts").tolist())
+        return cls(shifts, **arrays, about=about, described=described)
 
     def __repr__(self) -> str:
-        """Return the shapes from which all others follow; `help(Trace)` lists every array."""
-        told = ("inputs", "outputs", "hidden", "reads", "read_weightings", "write_weightings")
-        named = self._arrays()
-        shapes = [f"{name}={named[name].shape}" for name in (*told, "memory") if name in named]
+        """Return the shapes from which all others follow."""
+        details = {array.name for array in self.described if array.role == "detail"}
+        named = {name: a for name, a in self.named().items() if name not in details}
+        shapes = [f"{name}={array.shape}" for name, array in named.items()]
         return f"Trace(shifts={self.shifts}, {', '.join(shapes)}, {self.outputs.dtype})"
 
     def _repr_png_(self) -> bytes | None:
@@ -148,17 +229,31 @@ class Trace:
         except ImportError:
             return None
 
-    def _arrays(self) -> dict[str, Any]:
-        named = {name: getattr(self, name) for name in AXES}
-        return {name: array for name, array in named.items() if array is not None}
+
+_RESERVED = ({*vars(Trace), *_PROBLEM} | Trace.__annotations__.keys()) - {"memory"}
 
 
-_HINTS = get_type_hints(Trace, include_extras=True)
-AXES = {name: get_args(kind)[1] for name, kind in _HINTS.items() if get_origin(kind) is Annotated}
-"""Axes of every array, one letter each."""
-_OPTIONAL = {f.name for f in fields(Trace) if f.default is None}
-HEAD_ARRAYS = {n.removeprefix("read_"): a[3:] for n, a in AXES.items() if n.startswith("read_")}
-"""Arrays of every head, without the prefix `read_` or `write_`, and their axes for one head."""
+def _kind(fact: Any) -> ChannelKind:
+    return "symbols" if fact == "symbols" else "bits"
+
+
+def _require_described(arrays: Mapping[str, Array], described: tuple[TraceArray, ...]) -> None:
+    axes = {array.name: len(array.axes) + 2 for array in described}
+    if taken := (_RESERVED & axes.keys()):
+        raise ValueError(f"An array of a trace needs another name than {', '.join(taken)}.")
+    for name, array in arrays.items():
+        if name not in axes:
+            raise ValueError(f"{name} is not an array of this trace; describe it as a TraceArray.")
+        if array.ndim != axes[name]:
+            raise ValueError(f"{name} must have {axes[name]} axes, got the shape {array.shape}.")
+
+
+def _read_description(about: dict[str, Any]) -> tuple[TraceArray, ...]:
+    """Return the described arrays. The file of an NTM's trace does not describe them."""
+    if "described" not in about:
+        return NTM_ARRAYS
+    listed = [{**array, "axes": tuple(array["axes"])} for array in about.pop("described")]
+    return tuple(TraceArray(**array) for array in listed)
 
 
 def _read_npz(path: str | Path, at_most: int) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -217,18 +312,21 @@ def _read_safetensors(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]
     return arrays, about
 
 
-def _fit_together(arrays: dict[str, Any]) -> bool:
+def _fit_together(arrays: dict[str, Any], described: tuple[TraceArray, ...]) -> bool:
     """Whether all arrays exist, have the right kind, and agree on the length of every axis."""
-    if arrays.keys() - _OPTIONAL != (AXES.keys() | {"shifts"}) - _OPTIONAL:
+    known = _PROBLEM | {array.name: ("time", "batch", *array.axes) for array in described}
+    optional = _OPTIONAL | {array.name for array in described if array.role == "memory"}
+    if not known.keys() - optional <= arrays.keys() <= known.keys():
         return False
     sizes: dict[str, int] = {}
     for name, array in arrays.items():
-        axes = "S" if name == "shifts" else AXES[name]
         kind = np.integer if name in {"lengths", "shifts"} else np.floating
-        if not isinstance(array, np.ndarray) or array.ndim != len(axes):
+        if not isinstance(array, np.ndarray) or array.ndim != len(known[name]):
             return False
-        agree = [sizes.setdefault(*pair) == pair[1] for pair in zip(axes, array.shape, strict=True)]
+        # A machine without shifts may use the word for another axis.
+        pairs = zip(known[name], array.shape, strict=True) if name != "shifts" or len(array) else ()
+        agree = [sizes.setdefault(axis, size) == size for axis, size in pairs]
         if not (all(agree) and np.issubdtype(array.dtype, kind)):
             return False
     lengths = arrays["lengths"]
-    return bool((lengths >= 0).all() and (lengths <= sizes["T"]).all())
+    return bool((lengths >= 0).all() and (lengths <= sizes["time"]).all())

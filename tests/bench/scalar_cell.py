@@ -1,7 +1,8 @@
 """A step of the machine in plain Python, forward and backward, on numbers that count operations.
 
 It shares no code with the package. Its values are held against the cell's and its gradients against
-autograd's; its operations can then be trusted, and the formulas of `ntm.bench.flops` with them.
+autograd's; its operations can then be trusted, and the formulas of `benchmarks/engine/flops.py`
+with them.
 """
 
 import math

@@ -1,23 +1,22 @@
 """The whole benchmark at a size that takes a second, judged by its form; no time is asserted."""
 
-import argparse
 import json
 from itertools import pairwise
 from typing import Any
 
 import pytest
 import torch
+from benchmarks.engine import __main__ as for_developers
+from benchmarks.engine.overhead import kernel_clock
 
-from ntm.bench import SECTIONS, report, run_bench
-from ntm.bench.networks import PAPER, PaperNTM
-from ntm.bench.overhead import kernel_clock
+from ntm.bench import SECTIONS, run_bench, sections
+from ntm.bench.networks import PAPER, QUICK, BenchEffort, PaperNTM
 from ntm.bench.results import BenchResults
-from ntm.bench.sections import QUICK, BenchEffort
-from ntm.commands import bench as command
+from ntm.commands.main import main
 from ntm.engine import native
 
 CASES = ((PaperNTM("copy", "ntm-ff"), 1), (PaperNTM("associative-recall", "ntm-lstm"), 2))
-TINY = BenchEffort(
+TINY = for_developers.EngineEffort(
     rounds=2,
     slice_seconds=1e-4,
     speedups=CASES[:1],
@@ -28,6 +27,8 @@ TINY = BenchEffort(
     sizes={"locations": (16, 32), "steps": (2, 4), "batch": (1, 2), "heads": (1, 2)},
     runs=2,
     sequences=20,
+    layers=CASES[:1],
+    layer_steps=(2, 3),
 )
 SPREAD = {
     "median": float,
@@ -52,12 +53,18 @@ SCHEMA: dict[str, dict[str, Any]] = {
     "overhead": NETWORK
     | {"sequences": int, "seconds": float, "kernel_seconds": float, "sampling_seconds": float}
     | {"share": SPREAD},
+    "layer": NETWORK
+    | {"batch_size": int, "steps": int, "layer_seconds": float, "fused_seconds": float}
+    | {"lstm_seconds": float, "page_faults": float, "over_fused": SPREAD, "over_lstm": SPREAD},
 }
+
+
+EVERYTHING = sections.SECTIONS | for_developers.SECTIONS
 
 
 @pytest.fixture(scope="module")
 def results() -> BenchResults:
-    return run_bench(effort=TINY)
+    return run_bench(effort=TINY, sections=EVERYTHING)
 
 
 def require_form(value: Any, form: Any) -> None:
@@ -73,7 +80,8 @@ def test_the_json_has_the_documented_form(results: BenchResults) -> None:
     data = json.loads(json.dumps(results.to_json()))
     assert list(data) == ["format", "machine", "effort", "sections"]
     assert data["format"] == 1
-    assert tuple(data["sections"]) == SECTIONS
+    assert list(data["sections"]) == list(EVERYTHING)
+    assert tuple(sections.SECTIONS) == SECTIONS
     for name, rows in data["sections"].items():
         for row in rows:
             if name == "growth" and row["times_longer"] is None:
@@ -85,14 +93,16 @@ def test_the_json_has_the_documented_form(results: BenchResults) -> None:
 
 def test_every_case_that_was_asked_for_has_a_row(results: BenchResults) -> None:
     def cases(name: str) -> list[tuple[str, str, int]]:
-        return [(r.task, r.model, r.batch_size) for r in results.sections[name]]  # type: ignore[union-attr]
+        return [(r.task, r.model, r.batch_size) for r in results.rows[name]]
 
     assert cases("speedup") == [("copy", "ntm-ff", 1)]
     assert cases("sgemm") == [("copy", "ntm-ff", 1), ("associative-recall", "ntm-lstm", 2)]
     assert cases("threads") == [("associative-recall", "ntm-lstm", 2)]
-    growth = [(row.axis, row.size) for row in results.sections["growth"]]  # type: ignore[union-attr]
+    growth = [(row.axis, row.size) for row in results.rows["growth"]]
     assert growth == [(axis, size) for axis, sizes in TINY.sizes.items() for size in sizes]
-    assert [row.model for row in results.sections["overhead"]] == ["ntm-ff", "ntm-lstm"]  # type: ignore[union-attr]
+    layers = [(r.task, r.batch_size, r.steps) for r in results.rows["layer"]]
+    assert layers == [("copy", 1, 2), ("copy", 1, 3)]
+    assert [row.model for row in results.rows["overhead"]] == ["ntm-ff", "ntm-lstm"]
 
 
 def test_a_share_is_the_ratio_of_the_rates_and_an_overhead_a_part_of_the_time(
@@ -109,7 +119,7 @@ def test_a_share_is_the_ratio_of_the_rates_and_an_overhead_a_part_of_the_time(
 def test_only_what_is_named_is_measured_and_always_in_one_order() -> None:
     said: list[str] = []
     results = run_bench(["threads", "speedup"], TINY, said.append)
-    assert list(results.sections) == ["speedup", "threads"]
+    assert list(results.rows) == ["speedup", "threads"]
     assert said[: len(PAPER)] == [f"do the engines agree? {network}" for network in PAPER]
     assert said[len(PAPER) :] == [
         "both engines: copy ntm-ff, batch 1",
@@ -123,15 +133,16 @@ def test_an_unknown_section_is_refused() -> None:
 
 
 def test_the_number_of_threads_is_as_it_was(results: BenchResults) -> None:
-    assert results.sections
+    assert results.rows
     assert torch.get_num_threads() == 1
 
 
 def test_both_efforts_cover_the_ten_networks_of_the_paper() -> None:
     for effort in (QUICK, BenchEffort()):
         assert {network for network, size in effort.speedups if size == 1} == set(PAPER)
-        assert {network for network, size in effort.shares if size == 16} == set(PAPER)
         assert set(effort.threads) == {(network, 16) for network in PAPER}
+    for effort in (for_developers.QUICK, for_developers.EngineEffort()):
+        assert {network for network, size in effort.shares if size == 16} == set(PAPER)
         for sizes in effort.sizes.values():
             assert all(b == 2 * a for a, b in pairwise(sizes))
     assert len(set(PAPER)) == 10
@@ -147,17 +158,17 @@ def test_the_kernel_clock_is_taken_off_again() -> None:
 def test_every_form_of_the_report_shows_every_row(
     results: BenchResults, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "100")
-    report.print_tables(results)
-    for text in (report.as_markdown(results), capsys.readouterr().out):
+    monkeypatch.setenv("COLUMNS", "120")
+    results.print()
+    for text in (results.as_markdown(), capsys.readouterr().out):
         assert text.count("associative-recall") == 2
-        for table in report.tables(results):
+        for table in results.tables():
             assert table.title in text
             assert all(cell in text for row in table.rows for cell in row)
 
 
 def test_markdown_tables_have_as_many_cells_in_every_line(results: BenchResults) -> None:
-    for block in report.as_markdown(results).split("\n\n"):
+    for block in results.as_markdown().split("\n\n"):
         lines = [line for line in block.splitlines() if line.startswith("|")]
         assert len({line.count("|") for line in lines}) <= 1
 
@@ -165,11 +176,25 @@ def test_markdown_tables_have_as_many_cells_in_every_line(results: BenchResults)
 def test_json_is_all_that_the_command_prints(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("ntm.bench.sections.QUICK", TINY)
-    parser = argparse.ArgumentParser()
-    command.add_arguments(parser)
-    options = parser.parse_args(["--quick", "--only", "threads", "--json"])
-    assert command.run(options) == 0
+    monkeypatch.setattr("ntm.bench.networks.QUICK", TINY)
+    assert main(["bench", "--quick", "--only", "threads", "--json"]) == 0
     printed = capsys.readouterr()
     assert list(json.loads(printed.out)["sections"]) == ["threads"]
     assert "ntm bench: two threads and one: associative-recall ntm-lstm, batch 2" in printed.err
+
+
+def test_the_script_for_developers_prints_the_same_forms(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(for_developers, "QUICK", TINY)
+    monkeypatch.setattr("sys.argv", ["engine", "--quick", "--only", "growth", "--json"])
+    for_developers.main()
+    assert list(json.loads(capsys.readouterr().out)["sections"]) == ["growth"]
+
+
+def test_a_section_that_moved_is_named_with_its_new_place(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["bench", "--only", "sgemm"])
+    assert "python -m benchmarks.engine --only sgemm" in capsys.readouterr().err

@@ -7,12 +7,12 @@ import torch
 from torch import Tensor
 
 from ntm.bench.equivalence import require_close, require_equivalence, values_after_step
-from ntm.bench.networks import PaperNTM, fresh, optimiser_of, random_batch
-from ntm.bench.sections import BenchEffort
+from ntm.bench.networks import BenchEffort, PaperNTM, fresh, optimiser_of, random_batch
 from ntm.commands.main import main
 from ntm.engine import native
+from ntm.models import family_of
+from ntm.models.step import TorchStep
 from ntm.runs import RunError
-from ntm.training.step import TorchStep, make_step
 
 COPY = PaperNTM("copy", "ntm-ff")
 
@@ -24,7 +24,7 @@ def compared(network: PaperNTM) -> dict[str, dict[str, Tensor]]:
     exact = fresh(network.config, "reference").double()
     doubled = batch._replace(inputs=batch.inputs.double())
     return {
-        "fast": values_after_step(fast, make_step(fast, optimiser_of(fast)), batch),
+        "fast": values_after_step(fast, family_of(fast).step(fast, optimiser_of(fast)), batch),
         "plain": values_after_step(plain, TorchStep(plain, optimiser_of(plain)), batch),
         "exact": values_after_step(exact, TorchStep(exact, optimiser_of(exact)), doubled),
     }
@@ -80,7 +80,7 @@ def test_nothing_is_reported_of_an_engine_that_is_wrong(
         return Wrong if name == "Gradients" else right(name, dtype)
 
     monkeypatch.setattr(native, "function", wrong)
-    monkeypatch.setattr("ntm.bench.sections.QUICK", BenchEffort(rounds=1, threads=((COPY, 1),)))
+    monkeypatch.setattr("ntm.bench.networks.QUICK", BenchEffort(rounds=1, threads=((COPY, 1),)))
     assert main(["bench", "--quick", "--only", "threads", "--json"]) == 1
     printed = capsys.readouterr()
     assert printed.out == ""

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import pytest
 import torch
+from benchmarks.engine import flops
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.utils.flop_counter import FlopCounterMode
 
 from ntm import NTM, NTMConfig
-from ntm.bench import flops
 from ntm.bench.networks import PAPER, random_batch
 from ntm.cell import Cell
 from ntm.cell import State as TorchState

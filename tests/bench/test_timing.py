@@ -2,10 +2,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import torch
+from benchmarks.engine.__main__ import MatrixProduct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ntm.bench.timing import MatrixProduct, Quartiles, alternate, spread_of_ratios
+from ntm.bench.timing import Quartiles, alternate, spread_of_ratios
 from ntm.engine.machine import threads
 
 times = st.floats(1e-6, 1e3)

@@ -8,7 +8,7 @@ import pytest
 
 from ntm import pretrained
 from ntm.commands.main import main
-from ntm.pretrained.runs import PackagedRun, open_run
+from ntm.runs.opening import PackagedRun, open_run
 
 RUN = Path(__file__).parents[1] / "runs" / "formats" / "run-1"
 

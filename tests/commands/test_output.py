@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ntm.commands.main import main
-from ntm.commands.output import make_writable
-from ntm.tasks import drawing
+from ntm.commands.main import main, make_writable
+from ntm.tasks import pictures
 
 ENVIRONMENTS = {
     "asked for": {"PYTHONIOENCODING": "ascii"},
@@ -41,7 +40,7 @@ def written(text: str, encoding: str, errors: str) -> str:
 @pytest.mark.parametrize("errors", ["strict", "surrogateescape"])
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 def test_the_characters_of_pictures_stay_apart(encoding: str, errors: str) -> None:
-    characters = drawing.BARS + drawing.ZERO
+    characters = pictures.BARS + pictures.ZERO
     plain = written(characters, encoding, errors)
     assert len(set(plain)) == len(characters)
     assert encoding != "ascii" or plain.isascii()

@@ -14,8 +14,8 @@ from ntm.commands.main import main
 from ntm.common.registry import load_file
 from ntm.evaluation import evaluate
 from ntm.models import MODELS
-from ntm.pretrained.runs import SavedRun
 from ntm.runs import Run, RunError
+from ntm.runs.opening import SavedRun
 from ntm.studio.folder import RunsFolder
 from ntm.studio.networks import Networks
 from ntm.tasks import make_task

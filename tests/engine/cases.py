@@ -60,6 +60,20 @@ CASES = {
         sizes(inputs=9, outputs=8, units=100, locations=128, width=20),
         batch_size=2,
     ),
+    # The tape holds every eighth memory of a large memory: lengths on both sides of such a step.
+    "memories that are written again": Case(
+        sizes(inputs=3, outputs=2, units=5, locations=300, width=20),
+        steps=19,
+        batch_size=6,
+        lengths=(19, 8, 16, 9, 17, 0),
+    ),
+    "memories of a small batch that are written again": Case(
+        {**LSTM, **sizes(inputs=3, outputs=2, units=5, locations=500, width=20), "heads": 2},
+        steps=33,
+        batch_size=2,
+        lengths=(33, 13),
+        given_state=True,
+    ),
     "one step": Case(steps=1),
     "many steps": Case(LSTM, steps=43, batch_size=2, lengths=(43, 17)),
     "one sequence": Case(batch_size=1),

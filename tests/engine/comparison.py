@@ -153,8 +153,9 @@ def gradients(outputs: Results, leaves: Results) -> Results:
 
 def recorded(trace: Trace) -> Results:
     """Return the arrays of a trace that an engine records; the others are for figures."""
-    drawn = ("targets", "mask", "optimal", "about")
-    return {f"trace {n}": torch.as_tensor(a) for n, a in vars(trace).items() if n not in drawn}
+    drawn = ("targets", "mask", "optimal")
+    named = {"shifts": trace.shifts, **trace.named()}
+    return {f"trace {n}": torch.as_tensor(a) for n, a in named.items() if n not in drawn}
 
 
 def concrete(case: Case, dtype: torch.dtype, run: int = 0) -> tuple[NTM, Tensor, State | None]:

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 import ntm
 from ntm import NTM, addressing, cell, controllers, heads, memory, start
 from ntm.models import family
+from ntm.models.optimiser import GravesRMSprop
 from ntm.tasks import Copy
-from ntm.training.optimiser import GravesRMSprop
 
 
 def network(controller: str, engine: str) -> NTM:

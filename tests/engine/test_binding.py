@@ -14,9 +14,9 @@ from tests.engine.comparison import random_network
 from torch import Tensor
 
 from ntm import NTM
+from ntm.description import NTM_ARRAYS
 from ntm.engine import native
 from ntm.models.lstm import LSTMBaseline
-from ntm.trace import HEAD_ARRAYS
 
 CALLS = int(os.environ.get("NTM_DAMAGED_CALLS", "2000"))
 BORDER = 32
@@ -60,33 +60,50 @@ def whole_call(chance: random.Random, new: Bordered) -> tuple[Callable[..., Any]
     weights = [like(p) for p in net.cell.parameters()]
     state = [like(part) for part in net.initial_state(batch)]
     lengths = torch.tensor([chance.randint(0, steps) for _ in range(batch)])
-    tape = new(native.loaded().module.tape_size(sizes, steps, batch, True), dtype=dtype)
+    tape = new(native.loaded().module.tape_size(steps, batch, True, sizes), dtype=dtype)
     x, logits = (
         new(steps, batch, config.input_size, dtype=dtype),
         new(steps, batch, config.output_size, dtype=dtype),
     )
     rows = [[like(w) for _ in range(5)] for w in weights]
     start = [like(part) for part in net.start.parameters()]
-    block = (x, logits, new(steps, batch, dtype=dtype), lengths)
+    symbols = chance.choice([True, False])
+    block = (x, logits, new(steps, batch, dtype=dtype), lengths, symbols)
     function = native.function
 
     channels = config.input_size, config.output_size
     lstm_sizes, lstm = lstm_of(chance, channels, like)
 
-    def keep_and_step(rows: Any, *constants: Any) -> bool:
-        done: bool = function("Optimiser", dtype)(rows).step(*constants)
+    def keep_and_step(rows: Any, constants: Any) -> bool:
+        done: bool = function("Optimiser", dtype)(rows).step(constants)
         return done
 
     constants = [1e-4, 0.95, 0.9, 1e-4, 10.0]
     heads = [new(steps, batch, *part.shape[1:], dtype=dtype) for part in state[1:3]]
     weightings = [chance.choice([part, None]) for part in heads]
-    forward = [sizes, x, lengths, 1, weights, state, True, tape, logits]
-    backward = [sizes, steps, batch, lengths, 2, weights, tape, logits, state, weightings, like(x)]
     again = [[like(w) for w in weights], [like(s) for s in state]]
+    keep, shared = chance.choice([True, False]), chance.choice([True, False])
+    first = [part[0].contiguous() for part in state] if shared else state
+    written = [logits, again[1], weightings, tape if keep else None]
+    forward = [*written, x, lengths, first, shared, weights, keep, 1, sizes]
+    gradients = [like(x), again[0], copy_of(first, like), shared]
+    backward = [
+        *gradients,
+        logits,
+        state,
+        weightings,
+        tape,
+        weights,
+        steps,
+        batch,
+        lengths,
+        2,
+        sizes,
+    ]
     return chance.choice(
         [
-            (function("forward", dtype), [*forward, [like(s) for s in state], weightings]),
-            (function("backward", dtype), [*backward, *again]),
+            (function("forward", dtype), forward),
+            (function("backward", dtype), backward),
             (
                 computed("Gradients", channels, dtype),
                 [sizes, weights, again[0], start, copy_of(start, like), *block, 0, batch, 1],
@@ -95,13 +112,13 @@ def whole_call(chance: random.Random, new: Bordered) -> tuple[Callable[..., Any]
                 computed("LSTMGradients", channels, dtype),
                 [lstm_sizes, lstm, copy_of(lstm, like), *block, 0, batch, 2],
             ),
-            (function("update", dtype), [rows, *constants]),
-            (keep_and_step, [rows, *constants]),
+            (function("update", dtype), [rows, constants]),
+            (keep_and_step, [rows, constants]),
             (function("all_finite", dtype), [x]),
-            (native.loaded().module.tape_size, [sizes, steps, batch, True]),
+            (native.loaded().module.tape_size, [steps, batch, True, sizes]),
             (
                 function("record", dtype),
-                [sizes, steps, batch, lengths, tape, record(net, steps, batch, new)],
+                [record(net, steps, batch, new), tape, steps, batch, lengths, sizes],
             ),
         ]
     )
@@ -121,9 +138,9 @@ def computed(kind: str, channels: tuple[int, int], dtype: torch.dtype) -> Callab
     """Return a call of a class that computes gradients: arguments of the class, then of a block."""
 
     def compute(*arguments: Any) -> float:
-        *own, inputs, targets, mask, lengths, begin, end, threads = arguments
+        *own, inputs, targets, mask, lengths, symbols, begin, end, threads = arguments
         gradients = native.function(kind, dtype)(*own)
-        block = native.function("Block", dtype)(*channels, inputs, targets, mask, lengths)
+        block = native.function("Block", dtype)(*channels, inputs, targets, mask, lengths, symbols)
         found: float = gradients.compute(block, begin, end, threads)
         return found
 
@@ -138,9 +155,7 @@ def record(net: NTM, steps: int, batch: int, new: Bordered) -> list[Tensor]:
     net.engine = "native"
     x = torch.zeros(steps, batch, net.config.input_size, dtype=net.start.memory.dtype)
     trace = net.trace(x, memory=True)
-    names = ["hidden", "reads", "erases", "adds", "memory"]
-    names += [f"{kind}_{name}" for kind in ("read", "write") for name in HEAD_ARRAYS]
-    return [new(*getattr(trace, name).shape, dtype=x.dtype) for name in names]
+    return [new(*getattr(trace, array.name).shape, dtype=x.dtype) for array in NTM_ARRAYS]
 
 
 def damaged_tensor(tensor: Tensor, chance: random.Random) -> Any:

@@ -4,7 +4,7 @@ import math
 import threading
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 import torch
@@ -21,13 +21,16 @@ from tests.engine.comparison import (
     require_equal,
     tolerances,
 )
+from tests.engine.conftest import RunPython
+from tests.spelling import Spell
 from torch import Tensor
 
-from ntm.engine.fused import FusedUpdate, NTMGradients
+from ntm.engine import native
+from ntm.engine.fused import NTMGradients
 from ntm.layer import NTM
 from ntm.models.step import NativeStep
 from ntm.runs import Stream
-from ntm.tasks import Batch, Copy, Task, cost_in_bits
+from ntm.tasks import Batch, Copy, SymbolBatch, Task, cost_in_bits
 from ntm.training import GravesRMSprop, TorchStep
 
 NETWORKS = {
@@ -38,6 +41,12 @@ NETWORKS = {
     "large memory": {"memory_locations": 512, "memory_width": 127},
 }
 TASK = Copy(bits=2, max_length=4)
+TASKS: dict[str, tuple[Task, dict[str, object]]] = {
+    "bits": (TASK, {}),
+    "symbols": (Spell(letters=2), {}),
+    # More symbols than a vector has lanes, and not a multiple of them.
+    "many symbols": (Spell(letters=21), {"input_size": 22, "output_size": 21}),
+}
 
 
 def block_of(task: Task, dtype: torch.dtype = torch.float32) -> Batch:
@@ -63,7 +72,8 @@ def by_autograd(net: NTM, block: Batch, start: int, stop: int) -> Results:
 
 
 def by_the_fused_call(net: NTM, block: Batch, start: int, stop: int) -> Results:
-    nats = NTMGradients(net)(*block, start, stop)
+    symbols = block.output_kind == "symbols"
+    nats = NTMGradients(net)(*block, start, stop, symbols=symbols)
     return named_results(net, nats)
 
 
@@ -73,10 +83,22 @@ def named_results(net: NTM, nats: float) -> Results:
 
 
 @pytest.mark.parametrize(("start", "stop"), [(0, 1), (7, 12), (200, 256)])
+@pytest.mark.parametrize("kind", TASKS)
 @pytest.mark.parametrize("name", NETWORKS)
-def test_cost_and_gradients_are_autograds(name: str, start: int, stop: int) -> None:
-    options = NETWORKS[name]
-    single, double = block_of(TASK), block_of(TASK, torch.float64)
+def test_cost_and_gradients_are_autograds(name: str, kind: str, start: int, stop: int) -> None:
+    require_autograds(name, kind, start, stop)
+
+
+def require_autograds(
+    name: str, kind: str, start: int, stop: int
+) -> tuple[Results, Results, dict[str, float]]:
+    """Require that cost and gradients equal autograd's with the reference engine.
+
+    Return the results in float32, the truth and the tolerances.
+    """
+    task, sizes = TASKS[kind]
+    options = NETWORKS[name] | sizes
+    single, double = block_of(task), block_of(task, torch.float64)
     truth = by_autograd(reference(options, torch.float64), double, start, stop)
     runs = [
         by_autograd(reference(options, torch.float32, run), single, start, stop)
@@ -85,8 +107,38 @@ def test_cost_and_gradients_are_autograds(name: str, start: int, stop: int) -> N
     allowed = tolerances(truth, runs)
     found = by_the_fused_call(network(options, torch.float32), single, start, stop)
     require_equal(found, truth, allowed)
-    found = by_the_fused_call(network(options, torch.float64), double, start, stop)
-    require_equal(found, truth, in_float64(allowed))
+    precise = by_the_fused_call(network(options, torch.float64), double, start, stop)
+    require_equal(precise, truth, in_float64(allowed))
+    return found, truth, allowed
+
+
+@pytest.mark.parametrize("kind", TASKS)
+@pytest.mark.parametrize("name", ["feedforward", "lstm", "scalar shifts"])
+def test_the_comparison_notices_a_change_by_one_per_cent(name: str, kind: str) -> None:
+    found, truth, allowed = require_autograds(name, kind, 7, 12)
+    for result, tensor in found.items():
+        damaged = tensor.clone()
+        damaged.view(-1)[damaged.abs().argmax()] *= 1.01
+        with pytest.raises(AssertionError, match=f"^{result} is off by"):
+            require_equal({**found, result: damaged}, truth, allowed)
+
+
+ALL_KINDS = """
+from ntm.engine import native
+from tests.engine.test_fused import NETWORKS, TASKS, require_autograds
+
+for name in NETWORKS:
+    for kind in TASKS:
+        require_autograds(name, kind, 7, 12)
+print(native.loaded().target)
+"""
+
+
+@pytest.mark.parametrize("target", native.loaded().module.supported()[1:] or ["baseline"])
+def test_the_cost_on_every_instruction_set(target: str, run_python: RunPython) -> None:
+    done = run_python(ALL_KINDS, NTM_INSTRUCTIONS=target, MALLOC_PERTURB_="128")
+    assert done.stderr == ""
+    assert done.stdout == f"{target}\n"
 
 
 def reference(options: dict[str, object], dtype: torch.dtype, run: int = 0) -> NTM:
@@ -124,14 +176,17 @@ def test_steps_that_are_scored_beyond_a_length_have_logits_of_zero() -> None:
     net = network({}, torch.float32)
     block = block_of(TASK)
     everywhere = block._replace(mask=torch.ones_like(block.mask))
+    one_symbol = torch.zeros_like(block.targets).index_fill_(-1, torch.tensor([1]), 1.0)
+    symbols = SymbolBatch(*everywhere._replace(targets=one_symbol))
     call = NTMGradients(net)
     for start, stop in (
         (100, 164),
         (0, 64),
     ):  # the second call's buffers hold the first one's logits
-        expected = by_autograd(net, everywhere, start, stop)
-        nats = call(*everywhere, start, stop)
-        assert nats == pytest.approx(expected["nats"].item(), rel=1e-5)
+        for batch in (everywhere, symbols):
+            expected = by_autograd(net, batch, start, stop)
+            nats = call(*batch, start, stop, symbols=isinstance(batch, SymbolBatch))
+            assert nats == pytest.approx(expected["nats"].item(), rel=1e-5)
 
 
 def test_a_block_may_lie_in_memory_as_it_likes() -> None:
@@ -313,6 +368,10 @@ def optimised(
     return {**named, **state}
 
 
+def native_update(rows: list[tuple[Tensor, ...]]) -> Any:
+    return native.function("Optimiser", rows[0][0].dtype)([list(row) for row in rows])
+
+
 @given(
     size=st.integers(1, 41),
     data=st.data(),
@@ -325,13 +384,13 @@ def test_a_gradient_that_is_not_finite_changes_nothing(
     rows = [tuple(torch.randn(n, dtype=dtype) for _ in range(5)) for n in (7, size, 3)]
     rows[1][1][data.draw(st.integers(0, size - 1))] = value
     before = [[tensor.clone() for tensor in row] for row in rows]
-    update = FusedUpdate(rows)
-    assert not update.step(0.1, 0.9, 0.9, 1e-4, 10.0)
+    update = native_update(rows)
+    assert not update.step([0.1, 0.9, 0.9, 1e-4, 10.0])
     for row, kept in zip(rows, before, strict=True):
         for tensor, copy in zip(row, kept, strict=True):
             assert torch.equal(tensor.nan_to_num(), copy.nan_to_num())
     rows[1][1].zero_()
-    assert update.step(0.1, 0.9, 0.9, 1e-4, 10.0)
+    assert update.step([0.1, 0.9, 0.9, 1e-4, 10.0])
     assert not torch.equal(rows[0][0], before[0][0])
 
 
@@ -339,7 +398,7 @@ def test_the_largest_finite_gradients_are_finite() -> None:
     largest = torch.finfo(torch.float32).max
     row = tuple(torch.zeros(9) for _ in range(5))
     row[1].fill_(largest)
-    assert FusedUpdate([row]).step(0.1, 0.9, 0.9, 1e-4, 10.0)
+    assert native_update([row]).step([0.1, 0.9, 0.9, 1e-4, 10.0])
     assert row[0].isfinite().all()
 
 

@@ -66,13 +66,13 @@ import torch
 from ntm import NTM, engine
 from ntm.tasks import Copy
 from ntm.training import GravesRMSprop, Stream
-from ntm.training.step import make_step
+from ntm.models import family_of
 
 choice = engine.choose("auto", torch.device("cpu"), torch.float32)
 print(choice.name)
 print(choice.reason)
 net = NTM(3, 2, controller_size=5, memory_locations=7, memory_width=3)
-step = make_step(net, GravesRMSprop(net.parameters()))
+step = family_of(net).step(net, GravesRMSprop(net.parameters()))
 print(type(step).__name__, step(Stream(Copy(bits=2), seed=1, batch_size=2).block(0), 0, 2) > 0)
 print(net.trace(torch.ones(4, 1, 3)).outputs.shape)
 net.engine = "native"

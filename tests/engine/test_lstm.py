@@ -9,6 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
+from torch.nn.functional import one_hot
 from torch.nn.utils import parametrizations, prune
 
 from ntm.engine.fused import LSTMGradients
@@ -18,7 +19,7 @@ from ntm.models.lstm import LSTMBaseline
 from ntm.models.lstm_family import PaddedStep, kernel_parameters
 from ntm.models.step import NativeStep, TorchStep
 from ntm.runs import Stream
-from ntm.tasks import Batch, Copy, cost_in_bits
+from ntm.tasks import Batch, Copy, SymbolBatch, cost_in_bits
 from ntm.training import GravesRMSprop
 
 LSTM = family("lstm")
@@ -39,7 +40,7 @@ def network(*sizes: int, dtype: torch.dtype = torch.float32, seed: int = 1) -> L
     return net
 
 
-def batch_of(net: LSTMBaseline, lengths: list[int], seed: int = 1) -> Batch:
+def batch_of(net: LSTMBaseline, lengths: list[int], seed: int = 1, symbols: bool = False) -> Batch:
     """Return random sequences; a random half of the steps up to the longest length is scored."""
     torch.manual_seed(seed)
     steps, count, dtype = max(lengths) + 1, len(lengths), net.start_cell.dtype
@@ -48,7 +49,10 @@ def batch_of(net: LSTMBaseline, lengths: list[int], seed: int = 1) -> Batch:
     targets = (torch.rand(steps, count, channels[1]) < 0.5).to(dtype)
     mask = (torch.rand(steps, count) < 0.5).to(dtype)
     mask[max(lengths) :] = 0
-    return Batch(inputs, targets, mask, torch.tensor(lengths))
+    if symbols:
+        said = torch.randint(channels[1], (steps, count))
+        targets = one_hot(said, channels[1]).to(dtype)
+    return (SymbolBatch if symbols else Batch)(inputs, targets, mask, torch.tensor(lengths))
 
 
 def by_autograd(net: LSTMBaseline, batch: Batch) -> Results:
@@ -66,7 +70,8 @@ def call_of(net: LSTMBaseline) -> LSTMGradients:
 def by_the_kernels(
     net: LSTMBaseline, block: Batch, start: int, stop: int, call: LSTMGradients | None = None
 ) -> Results:
-    nats = (call or call_of(net))(*block, start, stop)
+    symbols = block.output_kind == "symbols"
+    nats = (call or call_of(net))(*block, start, stop, symbols=symbols)
     gradients = {name: parameter.grad.clone() for name, parameter in net.named_parameters()}
     return {"nats": torch.tensor(nats, dtype=net.start_cell.dtype), **gradients}
 
@@ -88,12 +93,13 @@ def require_same_bits(found: Results, expected: Results) -> None:
     lengths=st.lists(st.integers(0, 7), min_size=1, max_size=20),
     dtype=st.sampled_from([torch.float32, torch.float64]),
     seed=st.integers(0, 99),
+    symbols=st.booleans(),
 )
 def test_cost_and_gradients_are_autograds(
-    sizes: tuple[int, ...], lengths: list[int], dtype: torch.dtype, seed: int
+    sizes: tuple[int, ...], lengths: list[int], dtype: torch.dtype, seed: int, symbols: bool
 ) -> None:
     net = network(*sizes, dtype=dtype, seed=seed)
-    batch = batch_of(net, lengths, seed)
+    batch = batch_of(net, lengths, seed, symbols)
     require_close(by_the_kernels(net, batch, 0, len(lengths)), by_autograd(net, batch))
 
 

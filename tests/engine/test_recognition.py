@@ -305,12 +305,13 @@ def test_global_module_hooks_are_seen() -> None:
 
 
 def test_training_takes_the_reference_engine_for_an_edited_network() -> None:
-    from ntm.training.optimiser import GravesRMSprop
-    from ntm.training.step import TorchStep, make_step
+    from ntm.models import family_of
+    from ntm.models.optimiser import GravesRMSprop
+    from ntm.models.step import TorchStep
 
     net = network()
     net.cell.output.register_forward_hook(lambda *_: None)
-    assert isinstance(make_step(net, GravesRMSprop(net.parameters())), TorchStep)
+    assert isinstance(family_of(net).step(net, GravesRMSprop(net.parameters())), TorchStep)
 
 
 class OwnForward(NTM):
@@ -352,8 +353,8 @@ def test_a_training_step_does_what_a_call_of_the_network_does(
     kind: type[NTM], change: Callable[[NTM], None]
 ) -> None:
     from ntm.models import family
+    from ntm.models.optimiser import GravesRMSprop
     from ntm.tasks import Copy
-    from ntm.training.optimiser import GravesRMSprop
 
     block = Copy(bits=2, max_length=4).sample(6, torch.Generator().manual_seed(1))
     costs, weights = [], []

@@ -13,7 +13,8 @@ from tests.engine.comparison import Case, Results, concrete, recorded, results
 from torch import Tensor
 
 from ntm.cell import State
-from ntm.engine.fused import FusedUpdate, NTMGradients
+from ntm.engine import native
+from ntm.engine.fused import NTMGradients
 from ntm.engine.machine import threads
 from ntm.layer import NTM
 
@@ -126,14 +127,17 @@ def denormals_survive() -> bool:
 
 @pytest.mark.parametrize("flush", [False, True])
 def test_the_callers_floating_point_mode_stays(flush: bool) -> None:
-    call, update = caller(seed=1), FusedUpdate([tuple(torch.ones(5) for _ in range(5))])
+    call, update = (
+        caller(seed=1),
+        native.function("Optimiser", torch.float32)([[torch.ones(5) for _ in range(5)]]),
+    )
     expected = call()
     assert torch.set_flush_denormal(flush)
     try:
         for count in (1, 3):
             with threads(count):
                 require_same_bits(call(), expected)
-                assert update.step(1e-4, 0.95, 0.9, 1e-4, 10.0)
+                assert update.step([1e-4, 0.95, 0.9, 1e-4, 10.0])
             assert denormals_survive() is not flush
     finally:
         torch.set_flush_denormal(False)

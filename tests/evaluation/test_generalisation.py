@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from ntm.evaluation import enlarged, evaluate, generalise
+from ntm.evaluation import enlarged, evaluate, generalise, resized
 from ntm.layer import NTM
 from ntm.models.lstm import LSTMBaseline
 from ntm.tasks import AssociativeRecall, Copy, RepeatCopy, Task
@@ -36,16 +36,21 @@ def test_the_memory_can_be_enlarged_first() -> None:
     model = machine(task)
     measured = generalise(model, task, "length", [4], memory_locations=19, sequences=20)
     assert measured[4] == evaluate(model.resized(19), task.at(length=4), sequences=20)
-    assert enlarged(model, 19).config.memory_locations == 19  # type: ignore[union-attr]
-    assert enlarged(model, None) is model
+    assert resized(model, 19).config.memory_locations == 19  # type: ignore[union-attr]
+    assert resized(model, None) is model
 
 
 def test_an_lstm_has_no_memory_to_enlarge() -> None:
     with pytest.raises(ValueError, match="LSTM has no memory"):
-        enlarged(LSTMBaseline(3, 2, 5), 19)
+        resized(LSTMBaseline(3, 2, 5), 19)
 
 
 def test_an_unknown_axis_is_refused() -> None:
     task = Copy(bits=2)
     with pytest.raises(ValueError, match="no axis 'items'"):
         generalise(machine(task), task, "items", [3])
+
+
+def test_the_old_name_of_resized_warns() -> None:
+    with pytest.warns(DeprecationWarning, match="enlarged is called resized"):
+        assert enlarged(LSTMBaseline(3, 2, 5), None).config.hidden_size == 5

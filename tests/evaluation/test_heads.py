@@ -11,7 +11,6 @@ from tests.hand_made import performed, sample, with_more_heads, with_reads_shuff
 
 from ntm.evaluation.findings import Analysis
 from ntm.evaluation.recording import Recording
-from ntm.evaluation.report import as_text
 from ntm.layer import NTM
 from ntm.models.lstm import LSTMBaseline
 from ntm.paper import experiment_of
@@ -280,7 +279,7 @@ def test_any_network_can_be_analysed(task: Task, sequences: int) -> None:
 
 def test_the_text_has_every_claim_beside_its_number() -> None:
     analysis, _ = examined(copied(COPIES[0]))
-    text = as_text(analysis)
+    text = analysis.as_text()
     for finding in analysis.findings:
         assert f"{finding.value:.3f}  {finding.name}" in text
         assert f'"{finding.claim}"' in text
@@ -308,7 +307,7 @@ def test_any_task_gets_an_analysis_of_what_can_be_said_of_any() -> None:
     assert values == {"looks at one location": 1.0, "reads where it wrote": 1.0}
     assert analysis.modes.keys() == {"before the answer", "answer"}
     assert analysis.findings[1].claim == ""
-    assert "the paper" not in as_text(analysis).partition("reads where it wrote")[2]
+    assert "the paper" not in analysis.as_text().partition("reads where it wrote")[2]
 
 
 def test_heads_that_never_meet_do_not_read_what_they_wrote() -> None:

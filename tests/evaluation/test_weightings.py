@@ -7,13 +7,13 @@ from tests.hand_made import LOCATIONS, NOWHERE, addressed, performed, sample, st
 
 from ntm.evaluation.weightings import (
     MODES,
+    Track,
     at_steps,
     cosine,
     displacement,
     equal,
     mean,
     modes,
-    track,
 )
 from ntm.layer import NTM
 from ntm.tasks import Copy
@@ -70,7 +70,7 @@ def test_the_three_modes_of_the_paper(match: int, place: int, mode: str) -> None
     batch = sample(task, 1)
     moves = still(batch)
     moves.read[3], moves.match[3] = place, match
-    followed = track(performed(task, batch, moves).trace, "read", 0)
+    followed = Track(performed(task, batch, moves).trace, "read", 0)
     assert MODES[followed.mode[3, 0]] == mode
     assert followed.place[3, 0] == place
     assert followed.focus[3, 0] == 1

@@ -186,7 +186,7 @@ def main(scratch: Path, kills: int, seed: int, names: list[str]) -> None:
     import ntm.commands.main
     import ntm.commands.results
     import ntm.paper.gallery
-    import ntm.report.collection
+    import ntm.report.pipeline
     import ntm.studio.sharing  # noqa: F401  # so that a command's time is spent in its work
 
     harness = Harness(scratch, seed)

@@ -11,11 +11,11 @@ from ntm import figures
 from ntm.config import NTMConfig
 from ntm.evaluation.recording import Recording
 from ntm.figures import Answer, CostCurve
-from ntm.paper.drawings.associative_recall import recall_memory_use
-from ntm.paper.drawings.ngrams import ngram_inference, ngram_memory_use
-from ntm.paper.drawings.priority_sort import sort_example as draw_sort_example
-from ntm.paper.drawings.priority_sort import sort_memory_use as sort_memory_use_of
-from ntm.paper.heads.sorting import choose_writes, fit_writes
+from ntm.paper.associative_recall.figures import recall_memory_use
+from ntm.paper.ngrams.figures import ngram_inference, ngram_memory_use
+from ntm.paper.priority_sort.figures import sort_example as draw_sort_example
+from ntm.paper.priority_sort.figures import sort_memory_use as sort_memory_use_of
+from ntm.paper.priority_sort.heads import choose_writes, fit_writes
 from ntm.tasks import AssociativeRecall, Copy, NGrams, PrioritySort, RepeatCopy
 
 

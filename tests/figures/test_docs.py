@@ -7,8 +7,10 @@ import pytest
 from tests.documents import run_the_program
 
 from ntm import figures
-from ntm.paper.drawings import associative_recall, ngrams, priority_sort
+from ntm.paper.associative_recall import figures as associative_recall
 from ntm.paper.gallery import figures_of
+from ntm.paper.ngrams import figures as ngrams
+from ntm.paper.priority_sort import figures as priority_sort
 
 PAGE = (Path(__file__).parents[2] / "docs" / "figures.md").read_text()
 

@@ -14,7 +14,7 @@ from tests.hand_made import with_more_heads
 from ntm import NTM, figures
 from ntm.evaluation.recording import Recording
 from ntm.figures.panels import attended_locations
-from ntm.paper.drawings.associative_recall import recall_memory_use
+from ntm.paper.associative_recall.figures import recall_memory_use
 
 from .examples import copying, recalling, repeating
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ntm.paper.drawings.ngrams import ngram_inference, ngram_memory_use, recurring_contexts
+from ntm.paper.ngrams.figures import ngram_inference, ngram_memory_use, recurring_contexts
 
 from .examples import counting, predictions
 from .test_memory_use import panels_of, values

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ntm.paper.drawings.priority_sort import sort_example, sort_memory_use
-from ntm.paper.heads.sorting import LinearFit
+from ntm.paper.priority_sort.figures import sort_example, sort_memory_use
+from ntm.paper.priority_sort.heads import LinearFit
 from ntm.tasks import PrioritySort
 
 from .examples import sorting

@@ -13,15 +13,15 @@ from safetensors import torch as safetensors
 from tests.fuzz.damage import damaged_bytes, damaged_json, damaged_value
 
 from ntm import NTM, LSTMBaseline
-from ntm.pretrained.runs import open_run
 from ntm.runs import FolderError, Run, RunError, Settings, build_model, checkpoints, read_metrics
+from ntm.runs.opening import open_run
 from ntm.scale.grid import read_grid
 from ntm.studio.documents import trace_document
 from ntm.studio.terminal import as_text
 from ntm.tasks import make_task
 from ntm.trace import Trace
 from ntm.training import paper_settings
-from ntm.training.state import State
+from ntm.training.state import TrainingState
 
 Damage = Callable[[bytes, random.Random], bytes]
 SMALL = {"model.controller_size": "3", "model.memory_locations": "5", "model.memory_width": "2"}
@@ -104,7 +104,7 @@ def read_lines(file: Path) -> None:
 
 def make_checkpoint(folder: Path) -> Path:
     run = make_run(folder)
-    state = State(run.settings, build_model(run.settings))
+    state = TrainingState(run.settings, build_model(run.settings))
     for _ in range(2):
         checkpoints.save(run.checkpoints, state.tensors(), state.values())
     return run.checkpoints / "00000002.json"
@@ -147,7 +147,7 @@ def resume(file: Path) -> None:
     text = json.dumps(record, sort_keys=True).encode()
     record["sha256"] = hashlib.sha256(text + tensors).hexdigest()
     file.write_text(json.dumps(record))
-    state = State(run.settings, build_model(run.settings))
+    state = TrainingState(run.settings, build_model(run.settings))
     state.restore(run)
     counted = (state.counters.sequences, state.counters.reported, state.starts.others)
     assert all(type(count) is int for count in counted)

@@ -24,7 +24,7 @@ TRACE: dict[str, Any] = {"network": "run:copying", "problem": {"vectors": [[0, 1
 BODIES: dict[str, Any] = {
     "/api/trace": TRACE | {"memory_locations": 20},
     "/api/share": TRACE,
-    "/api/example": {"network": "pretrained:copy-ff", "length": 3, "seed": 1},
+    "/api/example": {"network": "pretrained:copy-ff", "sizes": {"length": 3}, "seed": 1},
     "/api/curves": {"after": {"copying": 20}},
     "/api/runs": {"task": "copy", "model": "ntm-ff", "seed": 1, "sequences": 10, "name": "new"},
     "/api/runs/copying/resume": {"sequences": 200},

@@ -14,7 +14,7 @@ from tests.outside.test_outside import done, ntm
 from ntm import NTM, NTMConfig
 from ntm.commands.main import main
 from ntm.common.registry import load_file
-from ntm.evaluation import enlarged
+from ntm.evaluation import resized
 from ntm.models import MODELS, Family, Model, family, family_of, register
 from ntm.models.ntm import NTMFamily
 from ntm.runs import Run, RunError, Settings, build_model
@@ -70,7 +70,7 @@ def test_a_family_that_overrides_build_alone_is_trained_recorded_and_loaded(
     for network in (trained, loaded, build_model(settings)):
         assert family_of(network) is family("ntm-louder")
     assert type(loaded).__name__ == "Louder"
-    assert family_of(enlarged(loaded, 20)) is family("ntm-louder")
+    assert family_of(resized(loaded, 20)) is family("ntm-louder")
 
 
 def test_commands_use_the_family_that_was_named(
@@ -147,7 +147,43 @@ def test_a_family_with_no_more_than_it_must_have_works_in_every_command(
     with TestClient(create_app(Path(folder).parent), base_url="http://127.0.0.1:1") as studio:
         (listed,) = studio.get("/api/runs").json()["runs"]
         assert listed["model"] == "plain"
-        assert listed["reason"].endswith("override footprint of the family.")
+        assert listed["reason"].endswith("override describe of the family.")
+
+
+def test_another_machine_with_a_memory_works_in_every_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It describes its memory and its heads; no command knows more about it."""
+    file = shutil.copy(HERE / "ledger.py", tmp_path)
+    folder, trace = str(tmp_path / "runs" / "mine"), tmp_path / "runs" / "trace.npz"
+    assert main(["train", "repeat-copy", "--model", file, *QUICK, "--run", folder]) == 0
+    assert main(["train", "--run", folder, "--resume", "--sequences", "6"]) == 0
+    assert main(["eval", folder, "--sequences", "2"]) == 0
+    assert main(["trace", folder, "--save", str(trace), "--html", str(tmp_path / "t.html")]) == 0
+    assert Trace.load(trace).usage.shape[2:] == (7,)
+    capsys.readouterr()
+    assert main(["trace", folder]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"head {head}" in shown for head in (1, 2))
+    assert main(["analyse", folder, "--sequences", "4", "--json"]) == 0
+    analysis = json.loads(capsys.readouterr().out)
+    assert analysis["findings"][0]["name"] == "looks at one location"
+    assert analysis["modes"] == {}
+    assert main(["analyse", folder, "--sequences", "4"]) == 0
+    assert main(["figures", folder, "--out", str(tmp_path / "drawn"), "--format", "svg"]) == 0
+    (picture,) = (tmp_path / "drawn").glob("*memory-use.svg")
+    assert "Ledger memory use during the repeat copy task" in picture.read_text()
+    with TestClient(create_app(Path(folder).parent), base_url="http://127.0.0.1:1") as studio:
+        networks = {network["id"]: network for network in studio.get("/api/networks").json()}
+        assert networks["run:mine"]["memory_locations"] is None  # it cannot grow
+        drawn = studio.post("/api/example", json={"network": "run:mine"}).json()
+        recorded = studio.post("/api/trace", json={"network": "run:mine", **drawn}).json()
+        saved = studio.get("/api/traces/trace.npz").json()
+        for document in (recorded, saved):
+            labels = {array["label"] for array in document["arrays"] if array["role"] == "lane"}
+            assert labels == {"usage", "openness"}
+            assert [head["kind"] for head in document["heads"]] == ["read", "read", "write"]
+            assert [*document["lanes"]] == ["usage"]
 
 
 def test_a_network_that_cannot_be_traced_gets_a_sentence(

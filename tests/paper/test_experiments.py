@@ -43,11 +43,11 @@ def test_cases_are_along_the_axes_of_the_task(task: str) -> None:
 def test_a_page_gets_plain_data(task: str) -> None:
     data = experiment_of(task).to_json()
     assert json.loads(json.dumps(data)) == data
-    assert all(data[name] for name in ("title", "hint", "look_for", "drawing", "frame"))
+    assert all(data[name] for name in ("title", "hint", "look_for", "frame"))
 
 
 def test_all_memories_of_the_tables_are_128_by_20() -> None:
-    memories = [row.config for row in paper_tables() if MODELS[row.model].has_memory]
+    memories = [row.config for row in paper_tables() if MODELS[row.model].capabilities.grows]
     assert {(c.memory_locations, c.memory_width) for c in memories} == {(128, 20)}
     assert len(memories) == 10
 
@@ -60,7 +60,6 @@ def test_a_task_that_nobody_knows_has_defaults() -> None:
         "title": "My own",
         "hint": "",
         "look_for": "",
-        "drawing": None,
         "frame": None,
         "cases": [{}],
     }

@@ -10,9 +10,9 @@ from tests.report.examples import untrained_run
 from ntm import paper
 from ntm.paper import Experiment, experiment_of, full_runs, quick_runs, registry, select
 from ntm.paper.gallery import draw_figures
-from ntm.report.collection import STAGES, collect
 from ntm.report.measure import Effort
 from ntm.report.page import report
+from ntm.report.pipeline import MEASURING, collect
 from ntm.report.progress import Stages
 from ntm.runs import Run
 from ntm.tasks import TASKS
@@ -68,7 +68,7 @@ def test_its_networks_are_among_those_to_reproduce() -> None:
 
 @pytest.mark.usefixtures("experiment")
 def test_it_is_in_figures_and_results(run: Run, tmp_path: Path) -> None:
-    results = collect([run], tmp_path / "out", EFFORT, Stages(STAGES))
+    results = collect([run], tmp_path / "out", EFFORT, Stages(MEASURING))
     drawn = [path.name for path in results.figures.glob("*.svg")]
     assert "reverse-learning-curves.svg" in drawn
     (record,) = results.records()
@@ -93,7 +93,7 @@ def test_without_an_experiment_it_gets_curves_memory_use_and_an_analysis(
     outcomes = [o for o in draw_figures([run.path], tmp_path / "figures", ["svg"]) if o.files]
     names = [outcome.figure.name for outcome in outcomes if outcome.figure.number is None]
     assert names == ["reverse learning curves", "reverse memory use"]
-    results = collect([run], tmp_path / "out", EFFORT, Stages(STAGES))
+    results = collect([run], tmp_path / "out", EFFORT, Stages(MEASURING))
     (record,) = results.records()
     assert record.analysis is not None
     assert [finding["name"] for finding in record.analysis["findings"]] == [

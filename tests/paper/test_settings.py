@@ -73,7 +73,7 @@ def test_our_settings_differ_from_the_papers_in_the_training_alone(task: str, mo
     ours, theirs = settings_for(task, model), paper_settings(task, model)
     assert ours.task == theirs.task
     assert ours.model == theirs.model
-    if not ours.family.has_memory:
+    if not ours.family.capabilities.tuned:
         assert ours == theirs or ours.training.batch_size == 16
         assert ours.initialisation == theirs.initialisation == LSTMInitialisation(forget_bias=1.0)
         return

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ntm.paper import experiment_of, settings_for
-from ntm.report.records import LearningCurve, Record
+from ntm.report.records import LearningCurve, RunRecord
 from ntm.runs import Run, Settings, build_model
 
 SMALL = {
@@ -50,7 +50,7 @@ def made_up_record(
     curve: list[tuple[int, float]] | None = None,
     best_at: int | None = None,
     changes: dict[str, str] | None = None,
-) -> Record:
+) -> RunRecord:
     """A record that says what one wants.
 
     at: costs beyond the trained range by the value of the first axis, as in {"120": 3.5}.
@@ -73,7 +73,7 @@ def made_up_record(
         "best": {"sequences": best_at or seen, "validation_bits": bits, "cases": cases(bits)},
         "latest": {"sequences": seen, "cases": cases(bits if latest is None else latest)},
     }
-    return Record(
+    return RunRecord(
         f"{task}-{model}-{seed}",
         settings_for(task, model).with_text(typed),
         LearningCurve(x, y, x / 100),

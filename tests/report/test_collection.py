@@ -10,13 +10,13 @@ import pytest
 from ntm import pretrained
 from ntm.paper import experiment_of, gallery
 from ntm.paper.gallery import figures_of
-from ntm.report.collection import STAGES, collect
-from ntm.report.layout import Results
 from ntm.report.measure import Effort
 from ntm.report.page import readme
+from ntm.report.pipeline import MEASURING, collect
 from ntm.report.progress import Stages
+from ntm.report.records import Results
 from ntm.runs import FolderError, Run, build_model, find_runs
-from ntm.terminal.display import ProgressDisplay
+from ntm.terminal.progress import ProgressDisplay
 
 pytestmark = pytest.mark.usefixtures("few_figures")
 MakeRun = Callable[..., Run]
@@ -31,7 +31,7 @@ def stamps(folder: Path) -> dict[str, int]:
 
 
 def collected(runs: list[Run], out: Path, effort: Effort = EFFORT) -> Results:
-    return collect(runs, out, effort, Stages(STAGES))
+    return collect(runs, out, effort, Stages(MEASURING))
 
 
 def test_the_folder_has_all_that_is_needed(make_run: MakeRun, tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_other_packaged_networks_draw_the_figures_again(
     packaged.mkdir()
     for file in pretrained.FOLDER.glob("copy-*.safetensors"):
         shutil.copy(file, packaged)
-    monkeypatch.setattr(pretrained, "FOLDER", packaged)
+    monkeypatch.setattr("ntm.runs.packaged.FOLDER", packaged)
     run, out = make_run(), tmp_path / "out"
     collected([run], out)
     first = stamps(out)
@@ -160,7 +160,7 @@ def test_a_log_tells_the_stage_the_part_and_the_whole(
     make_run: MakeRun, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with ProgressDisplay(sys.stdout) as display:
-        collect([make_run()], tmp_path / "out", EFFORT, Stages(STAGES, display))
+        collect([make_run()], tmp_path / "out", EFFORT, Stages(MEASURING, display))
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "[1/4] evaluate 1 of 1: copy-ntm-ff-0 (40% of all)"
     assert lines[1] == "[2/4] analyse 1 of 1: copy-ntm-ff-0 (67% of all)"

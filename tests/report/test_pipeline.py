@@ -19,7 +19,7 @@ PROGRAM = """
 import sys
 from ntm.report.measure import Effort
 from ntm.report.pipeline import STAGES, reproduce
-from ntm.terminal.display import ProgressDisplay
+from ntm.terminal.progress import ProgressDisplay
 from ntm.report.progress import Stages
 from tests.report.examples import small_settings
 

@@ -10,7 +10,7 @@ from tests.report.examples import small_settings
 from ntm.report.pipeline import STAGES
 from ntm.report.progress import Stages
 from ntm.scale import Job, Standing
-from ntm.terminal.display import ProgressDisplay
+from ntm.terminal.progress import ProgressDisplay
 
 WAITING = Standing(Job(small_settings("copy", "lstm", sequences=400), Path("runs/copy-lstm-0")))
 RUNNING = replace(WAITING, state="running", sequences=100, bits=7.5, speed=175.0)
@@ -99,8 +99,8 @@ def test_lines_of_a_log_wait_for_their_time(monkeypatch: pytest.MonkeyPatch) -> 
     display = ProgressDisplay(stream, every=10, delay=5)
     for moment in (100.0, 105.0, 114.0, 115.0):
         now[0] = moment
-        display.show(lambda: f"at {now[0]:.0f}", str)
-    display.show(lambda: "at once", str, now=True)
+        display.show(f"at {now[0]:.0f}")
+    display.show("at once", now=True)
     assert stream.getvalue().splitlines() == ["at 105", "at 115", "at once"]
 
 
@@ -112,7 +112,7 @@ def test_the_last_picture_stays_or_is_wiped_away(
     stream = Terminal()
     with ProgressDisplay(stream, keep=keep) as display:
         assert display.is_terminal
-        display.show(lambda: "a line", lambda: "a picture")
+        display.show("a line", below=lambda: ["a picture"])
     assert "a line" not in stream.getvalue()
     erased = "\x1b[2K" in stream.getvalue().rpartition("a picture")[2]
     assert erased is not keep

@@ -14,20 +14,20 @@ from ntm import pretrained
 from ntm.figures.runs import MissingError
 from ntm.paper import experiment_of
 from ntm.paper.gallery import drawn
-from ntm.report.recorded import RecordedRuns
-from ntm.report.records import Record, read_records, store_json, store_run
+from ntm.report.pipeline import RecordedRuns
+from ntm.report.records import Results, RunRecord, store_json, store_run
 from ntm.runs import Run
 
 MakeRun = Callable[..., Run]
 FIGURE_8 = experiment_of("repeat-copy").figures[1]
 
 
-def stored(run: Run, data: Path) -> Record:
+def stored(run: Run, data: Path) -> RunRecord:
     """The record of a run, with costs that are made up."""
     folder = data / run.path.name
     store_run(run, folder)
     store_json(folder / "evaluation.json", made_up_record(run.settings.task.name).evaluation)
-    return next(record for record in read_records(data) if record.name == run.path.name)
+    return next(record for record in Results(data.parent).records() if record.name == run.path.name)
 
 
 def run_with_trials(folder: Path) -> Run:

@@ -13,8 +13,8 @@ from tests.report.examples import made_up_record
 
 from ntm.report.records import (
     FINENESS,
+    Results,
     is_up_to_date,
-    read_records,
     store_json,
     store_run,
     thinned,
@@ -53,10 +53,10 @@ def test_a_long_curve_becomes_short_and_a_short_one_stays() -> None:
 def test_what_was_stored_is_read(make_run: Callable[..., Run], tmp_path: Path) -> None:
     run, folder = make_run(), tmp_path / "data" / "copy-ntm-ff-0"
     store_run(run, folder)
-    assert read_records(tmp_path / "data") == []  # not evaluated yet
+    assert Results(tmp_path).records() == []  # not evaluated yet
     evaluation = made_up_record(bits=0.75).evaluation
     store_json(folder / "evaluation.json", {"key": {"seed": 1}, **evaluation})
-    (record,) = read_records(tmp_path / "data")
+    (record,) = Results(tmp_path).records()
     assert (record.name, record.task, record.model, record.seed) == (
         "copy-ntm-ff-0", "copy", "ntm-ff", 0,
     )  # fmt: skip

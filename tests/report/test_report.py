@@ -9,12 +9,11 @@ from tests.report.examples import made_up_record, untrained_run
 
 from ntm.paper import experiments, settings_for
 from ntm.paper.gallery import figures_of
-from ntm.report.captions import best_record, numbers_beside
-from ntm.report.collection import STAGES, collect
-from ntm.report.layout import Results
 from ntm.report.measure import Effort
-from ntm.report.page import report, write_report
+from ntm.report.page import best_record, numbers_beside, report
+from ntm.report.pipeline import MEASURING, collect
 from ntm.report.progress import Stages
+from ntm.report.records import Results
 
 TASKS = [experiment.task for experiment in experiments()]
 VOID = {"meta", "img", "br"}
@@ -52,7 +51,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     folder = tmp_path_factory.mktemp("report")
     runs = [untrained_run(folder / "runs" / f"{task}-ff", task, "ntm-ff") for task in TASKS]
     runs += [untrained_run(folder / "runs" / f"{t}-lstm", t, "lstm") for t in ("copy", "ngrams")]
-    return collect(runs, folder / "out", Effort(sequences=2, watched=4), Stages(STAGES))
+    return collect(runs, folder / "out", Effort(sequences=2, watched=4), Stages(MEASURING))
 
 
 @pytest.fixture(scope="module")
@@ -123,9 +122,8 @@ def test_short_runs_are_said_to_be_short(page: Page) -> None:
 @pytest.mark.usefixtures("few_figures")
 def test_what_could_not_be_drawn_and_what_failed_is_said(tmp_path: Path) -> None:
     run = untrained_run(tmp_path / "copy-ntm-ff-0", "copy", "ntm-ff")
-    results = collect([run], tmp_path / "out", Effort(sequences=2, watched=4), Stages(STAGES))
-    write_report(results, ["copy-lstm-0: the loss is <not> finite."])
-    page = Page(results.report.read_text())
+    results = collect([run], tmp_path / "out", Effort(sequences=2, watched=4), Stages(MEASURING))
+    page = Page(report(results, ["copy-lstm-0: the loss is <not> finite."]))
     text = " ".join(page.texts)
     assert "copy-lstm-0: the loss is <not> finite." in text
     assert "Not drawn." in text

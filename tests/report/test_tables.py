@@ -2,15 +2,17 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.report.examples import made_up_record
 
-from ntm.common.text import bits_text, percent, spread
+from ntm.common.text import bits_text, percent, spread, wilson_interval
 from ntm.paper import experiment_of, experiments, paper_settings
 from ntm.report import tables
-from ntm.report.goals import goals_table
 from ntm.report.groups import grouped
-from ntm.report.records import Record
+from ntm.report.records import RunRecord
 from ntm.report.rendering import as_html, table_as_html
 from ntm.terminal.table import Table
 
@@ -130,7 +132,7 @@ def test_heads_over_seeds() -> None:
     records = [made_up_record("priority-sort", seed=seed) for seed in (0, 1, 2)]
     shown = [(0.95, "holds"), (0.2, "does not hold"), (0.6, "partly")]
     watched = [
-        Record(r.name, r.settings, r.curve, r.evaluation, {"findings": [finding(*some)]})
+        RunRecord(r.name, r.settings, r.curve, r.evaluation, {"findings": [finding(*some)]})
         for r, some in zip(records, shown, strict=True)
     ]
     (group,) = grouped(watched, "priority-sort")
@@ -159,9 +161,12 @@ def test_settings_of_every_kind_of_network() -> None:
     assert row(table, 1)["parameters, the paper"] == "1,352,969"
 
 
-def reached(record: Record) -> dict[str, str]:
+def reached(record: RunRecord) -> dict[str, str]:
     """By the goal's task and words, how many seeds reach it."""
-    return {f"{cells[0]}: {cells[1]}": cells[-1] for cells in goals_table([record]).rows}
+    return {
+        f"{cells[0]}: {cells[1]}": cells[-1].partition(" (")[0]
+        for cells in tables.goals_table([record]).rows
+    }
 
 
 def test_goals_are_about_what_was_measured() -> None:
@@ -180,7 +185,7 @@ def test_goals_are_about_what_was_measured() -> None:
         (made_up_record(bits=0.001, curve=[(20_000, 0.02), (40_000, 0.001)]), "0 of 1"),
     ],
 )
-def test_the_goal_for_copy(record: Record, by: str) -> None:
+def test_the_goal_for_copy(record: RunRecord, by: str) -> None:
     assert reached(record)["Copy, trained range: below 0.01 bits within 20,000 sequences"] == by
 
 
@@ -198,10 +203,25 @@ def test_the_goal_for_recall_of_more_items(bits: float, by: str) -> None:
 
 def test_goals_count_seeds() -> None:
     records = [made_up_record("priority-sort", seed=s, bits=b) for s, b in ((0, 9.0), (1, 50.0))]
-    (cells,) = goals_table(records).rows
+    (cells,) = tables.goals_table(records).rows
     assert cells[1:] == (
-        "below 15 bits", "NTM, feedforward controller", "29.50 (9.00 to 50.00)", "1 of 2",
+        "below 15 bits", "NTM, feedforward controller", "29.50 (9.00 to 50.00)",
+        "1 of 2 (9 to 91 %)",
     )  # fmt: skip
+
+
+@given(st.integers(1, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_the_interval_has_every_share_that_the_count_does_not_contradict(
+    counted: tuple[int, int],
+) -> None:
+    reached, count = counted
+    low, high = wilson_interval(reached, count)
+    assert 0 <= low <= reached / count + 1e-9
+    assert reached / count - 1e-9 <= high <= 1
+    # A share contradicts the count if the count is more than 1.96 standard deviations away.
+    for share in np.linspace(0.001, 0.999, 37):
+        away = abs(reached / count - share) / np.sqrt(share * (1 - share) / count)
+        assert (low < share < high) == (away < 1.959964)
 
 
 def test_a_table_as_markdown_and_as_html() -> None:

@@ -13,8 +13,8 @@ from ntm.common.fields import Checked
 from ntm.config import Initialisation
 from ntm.models import MODELS, Family, register
 from ntm.paper import settings_for
-from ntm.pretrained.runs import open_run
 from ntm.runs import Run, Settings, read_metrics
+from ntm.runs.opening import open_run
 from ntm.tasks import make_task
 from ntm.training import train
 

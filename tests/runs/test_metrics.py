@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ntm.runs import RunError, read_metrics
-from ntm.training.observers import MetricsLog
+from ntm.training.observing import MetricsLog
 
 RUN: Any = None  # which no log looks at
 

@@ -14,7 +14,7 @@ from tests.scale.runs import LONG, long_jobs, small_jobs
 
 from ntm.commands.main import main
 from ntm.scale import Job
-from ntm.scale.parcels import newest_record
+from ntm.scale.ray_cluster import newest_record
 from ntm.training import train
 
 ROOT = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ from tests.scale.runs import LONG, long_jobs, small_jobs
 from ntm import tasks
 from ntm.runs import Run, Settings
 from ntm.scale import Job, Standing, execute
-from ntm.scale.parcels import newest_record
+from ntm.scale.ray_cluster import newest_record
 from ntm.training import train
 
 

@@ -7,7 +7,7 @@ from tests.same_run import assert_same_run
 from tests.scale.runs import small_jobs
 
 from ntm.scale import Job
-from ntm.scale.parcels import newest_record, pack, unpack
+from ntm.scale.ray_cluster import newest_record, pack, unpack
 from ntm.training import train
 
 

@@ -12,9 +12,9 @@ from tests.same_run import assert_same_run
 from tests.scale.runs import LONG, eight_jobs, long_jobs, small_jobs
 
 from ntm.runs import checkpoints, read_metrics
-from ntm.runs.metrics import Line
+from ntm.runs.facts import Facts
 from ntm.scale import Standing, execute
-from ntm.scale.parcels import newest_record
+from ntm.scale.ray_cluster import newest_record
 
 _PORTS = (
     "dashboard_agent_listen_port",
@@ -78,7 +78,7 @@ class Killer:
 
     def __init__(self, cluster: Any) -> None:
         self.cluster = cluster
-        self.at_home: dict[Path, list[Line]] = {}
+        self.at_home: dict[Path, list[Facts]] = {}
         self.restarted: set[Path] = set()
 
     def __call__(self, standings: Sequence[Standing]) -> None:
@@ -91,7 +91,7 @@ class Killer:
             self.cluster.remove_node(node, allow_graceful=False)
 
 
-def saved_curve(folder: Path) -> list[Line]:
+def saved_curve(folder: Path) -> list[Facts]:
     """What a checkpoint has of the learning curve, with the times that no second run repeats."""
     newest, _ = checkpoints.load_newest(folder / "checkpoint")
     done = 0 if newest is None else newest.values["sequences"]

@@ -11,8 +11,7 @@ from tests.scale.runs import small, small_jobs
 
 from ntm.scale import Job, Outcome, Summary, summarise
 from ntm.scale.grid import jobs_of
-from ntm.scale.summary import Spread
-from ntm.scale.table import print_summary
+from ntm.scale.summary import Spread, print_summary
 
 
 def finished(job: Job, bits: float | None, best: float | None = None) -> Outcome:

@@ -16,42 +16,43 @@ from pydantic import TypeAdapter
 from tests.site.shapes import SIZES, parameter_sizes
 
 from ntm.config import ControllerKind, Initialisation, NTMConfig, ShiftMode
-from ntm.engine.native import RECORDED
+from ntm.description import NTM_ARRAYS, HeadKind, Role
 from ntm.models import MODELS
-from ntm.paper.experiment import Drawing
+from ntm.models.optimiser import SETTINGS
 from ntm.runs.sections import OptimiserSettings, TrainingSettings
 from ntm.runs.stream import SMALLEST_BLOCK
 from ntm.start import CONSTANT_START
 from ntm.studio import documents, schemas
-from ntm.studio.guide import problem_kinds
-from ntm.studio.problems import PROBLEMS
+from ntm.studio.problems import drawable, schema
 from ntm.tasks import TASKS
-from ntm.trace import AXES, HEAD_ARRAYS
+from ntm.tasks.problems import PartKind
 
 PACKAGE = Path(__file__).parents[2] / "src" / "ntm"
 _OWNER = "written by `make facts` from the Python package."
-# The letters of a trace's axes, as JavaScript.
+# The axes of a trace as JavaScript.
 _AXES = {
-    "O": "c.output_size",
-    "C": "c.controller_size",
-    "R": "c.read_heads",
-    "W": "c.write_heads",
-    "S": "c.shifts.length",
-    "N": "c.memory_locations",
-    "M": "c.memory_width",
+    "output": "c.output_size",
+    "unit": "c.controller_size",
+    "read head": "c.read_heads",
+    "write head": "c.write_heads",
+    "shift": "c.shifts.length",
+    "location": "c.memory_locations",
+    "width": "c.memory_width",
 }
 _AXES_OF_TASKS = sorted({axis for task in TASKS.values() for axis in task.axes})
 _WORDS = {
     "Axis": Literal[tuple(_AXES_OF_TASKS)],
-    "Drawing": Drawing,
-    "HeadArray": Literal[tuple(HEAD_ARRAYS)],
-    "RunState": schemas.State,
+    "HeadKind": HeadKind,
+    "PartKind": PartKind,
+    "Role": Role,
+    "RunState": schemas.RunState,
 }
 _NETWORKS = (NTMConfig, Initialisation, OptimiserSettings, TrainingSettings)
 _PAGE = (
-    *(schemas.SizeRange, schemas.ProblemForm, schemas.Limits, schemas.NetworkListed),
-    *(schemas.RunListed, schemas.RunsAnswer, schemas.FolderAnswer, schemas.Curve),
-    *(schemas.RunName, schemas.Deleted, *PROBLEMS.values()),
+    *(schemas.SizeRange, schemas.FormPart, schemas.ProblemForm, schemas.Limits),
+    *(schemas.NetworkListed, schemas.RunListed, schemas.RunsAnswer, schemas.FolderAnswer),
+    *(schemas.Curve, schemas.RunName, schemas.Deleted),
+    *(schema(TASKS[name]()) for name in drawable()),
 )
 _SECOND = ".layers.1."
 _NUMBERS = ("integer", "number")
@@ -64,7 +65,7 @@ def files() -> dict[Path, str]:
         PACKAGE / "studio/static/facts.js": _studio(),
         PACKAGE / "engine/web/python.d.ts": _declarations({}, _NETWORKS),
         PACKAGE / "studio/static/python.d.ts": _declarations(_WORDS, _PAGE),
-        PACKAGE / "site/static/python.d.ts": _declarations({}, map(TASKS.get, problem_kinds())),
+        PACKAGE / "site/static/python.d.ts": _declarations({}, map(TASKS.get, drawable())),
     }
 
 
@@ -83,6 +84,8 @@ export const MODELS = {models};
 
 /** The defaults of the optimiser, which are the paper's. */
 export const PAPER = Object.freeze({optimiser});
+/** The settings of an update after the learning rate, in the engine's order. */
+export const RMSPROP = /** @type {{const}} */ ({rmsprop});
 
 /** Number of sequences in the smallest block of training data. */
 export const SMALLEST_BLOCK = {block};
@@ -118,8 +121,17 @@ export const traceArrays = (c) => [
 _STUDIO = """\
 /** Facts about traces and runs, {owner} */
 
+/** @import {{ ArrayDocument }} from "./types.d.ts" */
+
 /** The format of a trace document. */
 export const TRACE_FORMAT = {format};
+/**
+ * Description of the arrays of an NTM's heads; see ntm.description.
+ * @type {{ArrayDocument[]}}
+ */
+export const NTM_ARRAYS = [
+{arrays}
+];
 /** States of a run. */
 export const RUN_STATES = {states};
 /** Defaults and limits of the form that starts a run. */
@@ -129,7 +141,8 @@ export const RUN_FORM = {form};
 
 def _engine() -> str:
     kinds = get_args(ControllerKind)
-    arrays = ((name, [_AXES[axis] for axis in AXES[name][2:]]) for name in ("outputs", *RECORDED))
+    axes = {"outputs": ("output",)} | {array.name: array.axes for array in NTM_ARRAYS}
+    arrays = ((name, [_AXES[axis] for axis in listed]) for name, listed in axes.items())
     ntms = (family for family in MODELS.values() if family.config is NTMConfig)
     return _ENGINE.format(
         owner=_OWNER,
@@ -138,6 +151,7 @@ def _engine() -> str:
         shift_modes=json.dumps(get_args(ShiftMode)),
         models=_record({family.fixed["controller"]: family.name for family in ntms}),
         optimiser=_record(asdict(OptimiserSettings())),
+        rmsprop=json.dumps(SETTINGS),
         block=SMALLEST_BLOCK,
         start=CONSTANT_START,
         parameters="\n".join(
@@ -180,7 +194,10 @@ def _studio() -> str:
     return _STUDIO.format(
         owner=_OWNER,
         format=documents.FORMAT,
-        states=json.dumps(get_args(schemas.State)),
+        arrays="\n".join(
+            f"  {_literal(documents.described(array))}," for array in NTM_ARRAYS if array.head
+        ),
+        states=json.dumps(get_args(schemas.RunState)),
         form=_record(form),
     )
 

@@ -76,3 +76,17 @@ def test_nor_does_what_goes_wrong(page: Page) -> None:
     page.locator("#file-input").set_input_files([file])  # type: ignore[list-item]
     expect(page.locator("#file-message")).to_contain_text("Give a file of weights")
     assert complaints(page) == [], "refusals"
+
+
+def test_the_story_breaks_no_rule(page: Page) -> None:
+    page.goto("./#story")
+    for chapter in ("hero", "works", "break", "beside"):
+        page.locator(f"#story-{chapter}").scroll_into_view_if_needed()
+        expect(page.locator(f"#story-{chapter} canvas").first).to_be_visible()
+    page.locator("#watch-start").click()
+    expect(page.locator("#watch-stage")).to_contain_text("all 80 bits right")
+    expect(page.locator("#beside-runs")).not_to_contain_text("Loading")
+    assert complaints(page) == [], "story"
+    page.goto("./?embed=tape")
+    expect(page.locator("#hero-verdict")).to_contain_text("right")
+    assert complaints(page) == [], "the tape alone"

@@ -1,5 +1,6 @@
 """Train it now: a network that learns in the page, in a real browser."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -29,10 +30,6 @@ def test_it_trains_in_the_page_and_is_played_with(page: Page, tmp_path: Path) ->
     page.get_by_role("button", name="Play with it").click()
     expect(page.locator(".summary h2")).to_contain_text("trained here (seed 3)")
     expect(page.locator(".verdict")).to_contain_text("All 80 bits right")
-    page.reload()
-    expect(page.locator("#play-message")).to_contain_text(
-        "existed only in the page that you left; train it again"
-    )
     page.locator("#file-input").set_input_files(saved)
     expect(page.locator(".summary h2")).to_contain_text("mine, length")
     expect(page.locator(".verdict")).to_contain_text("bits right")
@@ -169,3 +166,69 @@ def test_the_picture_is_there_before_and_only_changes(page: Page) -> None:
     expect(page.locator("#train-picture")).to_contain_text("repeats")
     expect(page.locator("#train-picture-of")).to_have_text(": repeat-copy, seed 1")
     page.get_by_role("button", name="Stop").click()
+
+
+@pytest.mark.parametrize("file", ["engine.wasm", "copy-ff.safetensors"])
+def test_a_failed_download_is_tried_again(browser: Browser, address: str, file: str) -> None:
+    with browser.new_context(service_workers="block") as context:
+        page = context.new_page()
+        page.route(f"**/{file}", lambda route: route.abort(), times=1)
+        page.goto(f"{address}#play/pretrained:copy-ff")
+        expect(page.locator("#play-message")).not_to_be_empty()
+        page.get_by_role("button", name="Run").click()
+        expect(page.locator(".verdict")).to_contain_text("All 80 bits right")
+        expect(page.locator("#play-message")).to_be_empty()
+
+
+def test_a_training_that_diverges_says_so(browser: Browser, address: str) -> None:
+    def with_a_huge_rate(route: Route) -> None:
+        data = route.fetch().json()
+        data["training"]["copy"]["ntm-ff"]["optimiser"]["learning_rate"] = 1e30
+        route.fulfill(json=data)
+
+    with browser.new_context(service_workers="block") as context:
+        page = context.new_page()
+        page.route("**/site.json", with_a_huge_rate)
+        page.goto(f"{address}#train")
+        page.locator("#train-start").click()
+        expect(page.locator("#train-message")).to_have_text(
+            re.compile("Training failed after .* sequences: .* Train again with another seed.")
+        )
+        expect(page.locator("#train-start")).to_have_text("Train")
+        for button in ("stop", "play", "save"):
+            expect(page.locator(f"#train-{button}")).to_be_disabled()
+
+
+def test_a_link_to_a_network_trained_here_trains_it_again(browser: Browser, address: str) -> None:
+    link = "#play/trained:copy%2Fntm-ff%2F3%2F1600?vectors=a4.3c.91&step=2&head=0"
+    answers = []
+    for _ in range(2):
+        with browser.new_context(service_workers="block") as context:
+            page = context.new_page()
+            page.goto(address + link)
+            expect(page.locator(".summary h2")).to_contain_text("trained here (seed 3)")
+            expect(page.locator(".readout")).to_contain_text("2 of 7")
+            assert "trained:copy%2Fntm-ff%2F3%2F1600" in page.url
+            answers.append(page.locator(".verdict").inner_text())
+    assert answers[0] == answers[1]
+
+
+def test_the_address_carries_task_model_and_seed(page: Page) -> None:
+    page.goto("./#train/repeat-copy?model=ntm-lstm&seed=5")
+    expect(page.locator("#train-command")).to_have_text(
+        "ntm train repeat-copy --model ntm-lstm --seed 5 --starts 1"
+    )
+    page.get_by_label("Seed").fill("7")
+    page.wait_for_url("**/#train/repeat-copy?model=ntm-lstm&seed=7")
+
+
+def test_priority_sort_has_a_forecast_and_the_papers_cost_as_yardstick(page: Page) -> None:
+    page.goto("./#train/priority-sort")
+    page.locator("#train-start").click()
+    figures = page.locator("#train-figures")
+    expect(figures.locator("div", has_text="Time left").locator("dd")).to_have_text(
+        re.compile(r"^\d+ (s|min|h \d+ min)$")
+    )
+    expect(figures).to_contain_text(re.compile(r"Below the paper's 2\d(\.\d+)? bits after"))
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator("#train-play")).to_be_enabled()

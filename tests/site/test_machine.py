@@ -19,9 +19,11 @@ from ntm.runs import Stream, build_model
 from ntm.runs.building import full_size
 from ntm.runs.stream import stream_start
 from ntm.site.catalogue import catalogue
-from ntm.studio import drawings, trace_document, traced
+from ntm.studio import trace_document, traced
 from ntm.studio.documents import decoded
+from ntm.studio.problems import encode, example
 from ntm.tasks import make_task
+from ntm.tasks.mixture import mixture_of
 
 SMALL = {"memory_locations": 16, "memory_width": 5, "controller_size": 7}
 
@@ -31,12 +33,12 @@ SMALL = {"memory_locations": 16, "memory_width": 5, "controller_size": 7}
 def test_a_document_is_pythons(name: str, heads: int) -> None:
     task = make_task(name)
     net = NTM(task.input_size, task.output_size, heads=heads, **SMALL)
-    problem = drawings.example(task, {}, seed=1)
-    expected = trace_document(traced(net, drawings.encode(problem, task), task, "a title"))
+    problem = example(task, {}, seed=1)
+    expected = trace_document(traced(net, encode(problem, task), task, "a title"))
     about = {name: expected[name] for name in ("title", "hint", "model")}
     found = answer(
         ask="document", config=asdict(net.config), file=encoded(safetensors.save(net.state_dict())),
-        problem=problem.model_dump(mode="json"), about=about, **request_for(task),
+        problem=problem, about=about, **request_for(task),
     )  # fmt: skip
     require_alike(found, expected, "document")
 
@@ -61,19 +63,25 @@ def require_alike(found: Any, expected: Any, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "batch_size", "locations", "in_training"),
-    [("ntm-ff", 1, 16, None), ("ntm-lstm", 16, 16, 32), ("ntm-ff", 1, 23, 16)],
+    ("task", "model", "batch_size", "locations", "in_training", "mixture"),
+    [
+        ("copy", "ntm-ff", 1, 16, None, ""),
+        ("copy", "ntm-lstm", 16, 16, 32, ""),
+        ("copy", "ntm-ff", 1, 23, 16, "share=0.4,growing_until=400,length=1"),
+        ("repeat-copy", "ntm-lstm", 4, 16, None, "share=0.5,until=300,length=2,repeats=3"),
+    ],
 )
 def test_training_takes_the_sequences_of_a_run(
-    model: str, batch_size: int, locations: int, in_training: int | None
+    task: str, model: str, batch_size: int, locations: int, in_training: int | None, mixture: str
 ) -> None:
-    settings = paper_settings("copy", model).with_(
+    settings = paper_settings(task, model).with_(
         model=SMALL | {"memory_locations": locations},
         task={"bits": 3, "max_length": 5},
-        training={"batch_size": batch_size, "memory_locations": in_training},
+        training={"batch_size": batch_size, "memory_locations": in_training, "mixture": mixture},
         optimiser={"learning_rate": 3e-3, "backward_clip": 1.0},
     )
-    stream = Stream(settings.task, settings.training.seed, batch_size)
+    mixed = mixture_of(settings.task, mixture)
+    stream = Stream(settings.task, settings.training.seed, batch_size, mixture=mixed)
     blocks = [stream.block(number) for number in range(2)]
     sequences = 2 * stream.block_size
     found = answer(
@@ -98,10 +106,17 @@ def test_training_takes_the_sequences_of_a_run(
     net.load_state_dict(tensors(found["final"]))
     whole = full_size(net, settings).state_dict()
     torch.testing.assert_close(tensors(found["weights"]), dict(whole), rtol=0, atol=1e-6)
-    counts = [sequences for sequences, _ in found["points"]]
-    costs = np.diff([0, *counts]) @ [bits for _, bits in found["points"]] / counts[-1]
-    steps = counts[-1] // batch_size
-    assert costs == pytest.approx(np.mean(expected["bits"][:steps]))
+    costs = [
+        (first, bits)
+        for first, bits in zip(range(0, sequences, batch_size), expected["bits"], strict=True)
+        if mixed is None or not mixed.has_smaller(first, batch_size)
+    ]
+    assert (len(costs) < len(expected["bits"])) == bool(mixture)
+    before = 0
+    for after, mean in found["points"]:
+        window = [bits for first, bits in costs if before <= first < after]
+        assert mean == pytest.approx(np.mean(window))
+        before = after
 
 
 def test_sizes_are_read_off_the_weights() -> None:

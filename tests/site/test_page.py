@@ -15,8 +15,7 @@ from ntm import pretrained
 from ntm.layer import NTM
 from ntm.paper import paper_settings
 from ntm.runs import Run, build_model
-from ntm.studio import drawings
-from ntm.studio.problems import CopyProblem
+from ntm.studio.problems import encode
 from ntm.tasks import make_task
 
 NAMES = pretrained.names()
@@ -62,7 +61,7 @@ def test_it_opens_on_a_copy_and_asks_nobody_else(page: Page, address: str) -> No
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto("./")
-    expect(page.locator(".verdict")).to_contain_text("All 80 bits right")
+    expect(page.locator("#hero-verdict")).to_have_text("20 vectors: all 160 bits right")
     assert all(url.startswith((address, "blob:")) for url in asked)
     before = (
         asked[: asked.index(f"{address}offline.js")] if f"{address}offline.js" in asked else asked
@@ -82,7 +81,7 @@ def test_the_answer_is_that_of_the_layer(page: Page, site: Path) -> None:
     net = pretrained.load("copy-ff")
     half = safetensors.load_file(site / "data/copy-ff.safetensors")
     net.load_state_dict({name: tensor.float() for name, tensor in half.items()})
-    batch = drawings.encode(CopyProblem(vectors=vectors), make_task("copy"))
+    batch = encode({"vectors": vectors}, make_task("copy"))
     expected = torch.sigmoid(net(batch.inputs)[0][8:, 0])
     assert torch.allclose(found, expected, atol=2e-3)
 
@@ -366,7 +365,7 @@ def test_symbols_show_their_equations(page: Page) -> None:
     symbols = page.locator(".symbol")
     expect(symbols).to_have_count(7)
     for symbol in symbols.all():
-        assert "quation" in (symbol.get_attribute("aria-label") or "")
+        assert "quation" in (symbol.get_attribute("aria-description") or "")
         symbol.focus()
         expect(page.locator(".tip math")).to_be_visible()
         page.keyboard.press("Escape")
@@ -410,7 +409,7 @@ def test_scales_can_be_fixed(page: Page) -> None:
 
 
 def test_what_is_listed_is_what_the_studio_lists(page: Page) -> None:
-    page.goto("./")
+    page.goto("./#play")
     options = page.locator("#network option")
     expect(options).to_have_count(15)
     found = json.loads(page.evaluate("fetch('data/site.json').then((answer) => answer.text())"))

@@ -11,13 +11,12 @@ from tests.site.node import answer, answers
 
 from ntm.paper import experiment_of
 from ntm.site.catalogue import catalogue, task_facts
-from ntm.studio import drawings
-from ntm.studio.guide import problem_kinds
-from ntm.studio.problems import MAX_CELLS, MAX_STEPS
+from ntm.studio import problems
+from ntm.studio.problems import MAX_CELLS, MAX_STEPS, drawable
 from ntm.tasks import TASKS, Batch, Task, make_task
 
 LIMITS = {"max_steps": MAX_STEPS, "max_cells": MAX_CELLS}
-TASK_NAMES = tuple(problem_kinds())
+TASK_NAMES = tuple(drawable())
 VARIANTS = 25
 
 
@@ -38,6 +37,8 @@ def other_value(field: Any, rng: random.Random) -> Any:
         return rng.choice(choices)
     if field.default is None and rng.random() < 0.5:
         return None
+    if isinstance(field.default, float):
+        return rng.choice((0.0, 0.3, 1.0))
     return rng.randint(field.metadata["at_least"], 12 if field.name != "context" else 6)
 
 
@@ -64,14 +65,15 @@ def test_problems_and_batches_are_pythons(name: str) -> None:
     ]
     for (task, sizes, seed, count), found in zip(cases, answers(asked), strict=True):
         fixed = task.at(**sizes)
-        batch = fixed.sample(count, torch.Generator().manual_seed(seed))
+        posed = fixed.pose(count, torch.Generator().manual_seed(seed))
+        batch = fixed.encode(posed)
         assert found["settings"] == asdict(fixed)
         assert tuple(found["channels"]["inputs"]) == fixed.input_channels
         assert tuple(found["channels"]["outputs"]) == fixed.output_channels
         for number in range(count):
             one = batch.narrow(number, number + 1)
-            read = problem_kinds()[name].read(fixed, one)
-            assert found["problems"][number] == read.model_dump(mode="json"), (fixed, seed, number)
+            drawn = problems.drawn(fixed, posed, number)
+            assert found["problems"][number] == drawn, (fixed, seed, number)
             require_same(found["batches"][number], one)
             best = fixed.optimal_probabilities(one)
             expected = None if best is None else best.flatten().tolist()
@@ -92,13 +94,10 @@ def test_drawings_of_any_size_are_encoded_as_the_studio_does(name: str) -> None:
     for seed in range(VARIANTS):
         task = variant(name, rng)
         sizes = {axis: rng.randint(2, 30) for axis in task.axes}
-        cases.append((task, drawings.example(task, sizes, seed)))
-    asked = [
-        request_for(task, ask="encoded", problem=problem.model_dump(mode="json"))
-        for task, problem in cases
-    ]
+        cases.append((task, problems.example(task, sizes, seed)))
+    asked = [request_for(task, ask="encoded", problem=problem) for task, problem in cases]
     for (task, problem), found in zip(cases, answers(asked), strict=True):
-        require_same(found, drawings.encode(problem, task))
+        require_same(found, problems.encode(problem, task))
 
 
 @pytest.mark.parametrize("name", TASK_NAMES)
@@ -109,7 +108,7 @@ def test_the_form_of_a_drawing_is_the_studios(name: str) -> None:
         tasks.append(make_task(name, bits=300))
     asked = [request_for(task, ask="form", limits=LIMITS) for task in tasks]
     for task, found in zip(tasks, answers(asked), strict=True):
-        assert found == json.loads(json.dumps(drawings.form(task)))
+        assert found == json.loads(json.dumps(problems.form(task)))
 
 
 def test_equal_priorities_keep_their_order() -> None:

@@ -1,5 +1,6 @@
 """`ntm studio` and `ntm trace` as a person meets them."""
 
+import http.cookiejar
 import json
 import os
 import shutil
@@ -19,6 +20,7 @@ from tests.studio.test_sharing import Page
 
 from ntm import NTM, pretrained
 from ntm.commands.main import main
+from ntm.studio.token import lasting_token
 from ntm.tasks import make_task
 
 
@@ -38,7 +40,7 @@ def test_a_pretrained_network_goes_by_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pretrained.publish(make_run(tmp_path / "copying"), tmp_path)
-    monkeypatch.setattr(pretrained, "FOLDER", tmp_path)
+    monkeypatch.setattr("ntm.runs.packaged.FOLDER", tmp_path)
     assert main(["trace", "copy-ff", "--html", str(tmp_path / "trace.html")]) == 0
     assert capsys.readouterr().out.startswith("copy-ff, length 10: ")
 
@@ -205,6 +207,43 @@ def test_the_studio_as_a_process(tmp_path: Path) -> None:
     while _is_alive(child):
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def test_a_page_still_works_after_a_restart(tmp_path: Path) -> None:
+    """The cookie of a bookmarked page opens the next studio on the same port."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "ntm", "studio", str(tmp_path), f"--port={port}"]
+    jar = http.cookiejar.CookieJar()
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
+    for number in range(2):
+        with subprocess.Popen(
+            [*command, "--no-browser"], stdout=subprocess.PIPE, text=True
+        ) as studio:
+            try:
+                assert studio.stdout is not None
+                invitation = studio.stdout.readline().strip()
+                opened = invitation if number == 0 else invitation.partition("?")[0]
+                with browser.open(opened, timeout=300) as answer:
+                    assert answer.status == 200
+            finally:
+                studio.kill()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps no permission bits")
+def test_only_the_owner_can_read_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    token = lasting_token()
+    (file,) = (tmp_path / "ntm").iterdir()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert lasting_token() == token == file.read_text()
+    file.chmod(0o644)  # others may have read it
+    assert lasting_token() != token
+    file.write_text("short")
+    assert len(lasting_token()) == len(token)
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))  # no folder can be made there
+    assert lasting_token() != lasting_token()
 
 
 def _children(pid: int) -> list[int]:

@@ -13,12 +13,12 @@ from tests.studio.conftest import HOST, make_run, write_metrics
 from ntm.figures import paper_curves as drawn_paper_curves
 from ntm.paper import experiment_of
 from ntm.runs import Run
-from ntm.studio.curves import Curve, Point, paper_curves, smoothed, thinned
+from ntm.studio.curves import CurveReader, Point, paper_curves, smoothed, thinned
 from ntm.studio.server import create_app
 
 
 def test_a_curve_grows_with_its_file_and_a_torn_line_waits(tmp_path: Path) -> None:
-    file, curve = tmp_path / "metrics.jsonl", Curve()
+    file, curve = tmp_path / "metrics.jsonl", CurveReader()
     write_metrics(file, (10, 4.0), (20, 3.0))
     curve.update(file)
     assert curve.points == [(10, 4.0), (20, 3.0)]
@@ -35,7 +35,7 @@ def test_a_curve_grows_with_its_file_and_a_torn_line_waits(tmp_path: Path) -> No
 
 
 def test_news_wait_for_whoever_reads_the_file(tmp_path: Path) -> None:
-    file, curve = tmp_path / "metrics.jsonl", Curve()
+    file, curve = tmp_path / "metrics.jsonl", CurveReader()
     write_metrics(file, (10, 4.0))
     curve.update(file)
     with ThreadPoolExecutor() as pool:
@@ -49,7 +49,7 @@ def test_news_wait_for_whoever_reads_the_file(tmp_path: Path) -> None:
 
 
 def test_a_file_that_was_replaced_is_a_new_curve(tmp_path: Path) -> None:
-    file, curve = tmp_path / "metrics.jsonl", Curve()
+    file, curve = tmp_path / "metrics.jsonl", CurveReader()
     write_metrics(file, (10, 4.0), (20, 3.0))
     curve.update(file)
     write_metrics(tmp_path / "new", (10, 5.0), (20, 2.0), (30, 1.0))
@@ -63,7 +63,7 @@ def test_a_file_that_was_replaced_is_a_new_curve(tmp_path: Path) -> None:
 
 
 def test_lines_that_are_no_points_are_left_out(tmp_path: Path) -> None:
-    file, curve = tmp_path / "metrics.jsonl", Curve()
+    file, curve = tmp_path / "metrics.jsonl", CurveReader()
     file.write_bytes(
         b'\xff\n\n[1]\n5\n{"sequences": 1}\n{"sequences": [1], "bits": 2}\n'
         b'{"sequences": 1, "bits": NaN}\n{"sequences": 2, "bits": 1}\n'
@@ -128,7 +128,7 @@ def test_smoothing_keeps_ends_and_makes_nothing_up(bits: list[float], floor: flo
 
 
 def test_of_a_file_without_end_little_is_read_at_a_time_and_kept(tmp_path: Path) -> None:
-    file, curve = tmp_path / "metrics.jsonl", Curve()
+    file, curve = tmp_path / "metrics.jsonl", CurveReader()
     file.write_bytes(b"x" * 5_000_000 + b"\n")
     lines = (f'{{"sequences": {n}, "bits": 1}}\n' for n in range(1, 100_001))
     with file.open("a") as opened:
@@ -143,7 +143,7 @@ def test_of_a_file_without_end_little_is_read_at_a_time_and_kept(tmp_path: Path)
 
 
 def test_the_speed_is_the_one_last_reported(tmp_path: Path) -> None:
-    file, curve = tmp_path / "metrics.jsonl", Curve()
+    file, curve = tmp_path / "metrics.jsonl", CurveReader()
     for number, speed in enumerate(("3.5", "1e999", "-1", '"fast"', "null", "12"), start=1):
         with file.open("a") as opened:
             opened.write(f'{{"sequences": {number}, "bits": 1, "sequences_per_second": {speed}}}\n')

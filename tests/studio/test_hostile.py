@@ -139,7 +139,8 @@ def test_nor_is_a_file_of_a_run_that_lies_elsewhere(tmp_path: Path, file: str) -
 @pytest.mark.parametrize("number", NUMBERS)
 def test_numbers_out_of_bounds_or_of_another_kind(client: TestClient, number: object) -> None:
     for key in ("length", "repeats", "items"):
-        assert_refused(post(client, "/api/example", {"network": "run:copying", key: number}), 422)
+        sized = {"network": "run:copying", "sizes": {key: number}}
+        assert_refused(post(client, "/api/example", sized), 422)
     for key in ("memory_locations", "network", "problem"):
         assert_refused(post(client, "/api/trace", TRACE | {key: number}), 404, 422)
     assert_refused(post(client, "/api/trace", TRACE | {"problem": {"vectors": number}}), 422)

@@ -1,6 +1,7 @@
 """The page in a real browser: what a person does, and what they see."""
 
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -13,6 +14,7 @@ import torch
 from benchmarks.browser import open_browser
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from ntm.paper import settings_for
 from ntm.runs import Run, build_model
 from ntm.studio.schemas import RunRequest
 from ntm.training import paper_settings
@@ -396,7 +398,6 @@ def test_the_form_accepts_what_the_server_accepts(page: Page) -> None:
     fields = RunRequest.model_json_schema()["properties"]
     for name in ("seed", "sequences"):
         field = page.locator(f"#start [name={name}]")
-        expect(field).to_have_value(str(fields[name]["default"]))
         expect(field).to_have_attribute("min", str(fields[name]["minimum"]))
         expect(field).to_have_attribute("max", str(fields[name]["maximum"]))
     called = page.locator("#start [name=name]")
@@ -406,6 +407,23 @@ def test_the_form_accepts_what_the_server_accepts(page: Page) -> None:
         assert called.evaluate("field => field.checkValidity()") == valid, text
     called.fill("a" * 101)
     expect(called).to_have_value("a" * 100)
+
+
+def test_the_form_offers_the_task_that_is_shown(page: Page) -> None:
+    page.goto("/#training/copy")
+    task, sequences = (page.locator(f"#start [name={name}]") for name in ("task", "sequences"))
+    expect(task).to_have_value("copy")
+    page.locator("#curves-task").select_option("priority-sort")
+    expect(task).to_have_value("priority-sort")
+    usual = settings_for("priority-sort", "ntm-ff").training.sequences
+    expect(sequences).to_have_value(str(usual))
+    page.locator("#start [name=model]").select_option("lstm")
+    expect(sequences).to_have_value(str(settings_for("priority-sort", "lstm").training.sequences))
+    task.select_option("copy")  # a choice in the form stays when the list is updated
+    with page.expect_response("**/api/runs"):
+        pass
+    expect(task).to_have_value("copy")
+    expect(page.get_by_label("logarithmic")).to_be_checked()
 
 
 def test_refusals_are_shown_as_sentences(page: Page, complaints: list[str]) -> None:
@@ -474,3 +492,24 @@ def test_everything_that_takes_the_focus_has_a_name(page: Page, view: str) -> No
 def _takes_focus(node: dict[str, Any]) -> bool:
     focusable = any(p["name"] == "focusable" and p["value"]["value"] for p in node["properties"])
     return focusable and node["role"]["value"] != "RootWebArea"
+
+
+def test_a_studio_that_hangs_is_noticed(browser: Browser, tmp_path: Path) -> None:
+    expect.set_options(timeout=PATIENCE)
+    command = [sys.executable, "-m", "ntm", "studio", str(tmp_path), "--port=0", "--no-browser"]
+    with (
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as studio,
+        browser.new_context() as context,
+    ):
+        try:
+            assert studio.stdout is not None
+            page = context.new_page()
+            page.goto(f"{studio.stdout.readline().strip()}#training")
+            trouble = page.locator("#training-trouble")
+            expect(page.locator("#no-runs")).to_be_visible()
+            studio.send_signal(signal.SIGSTOP)
+            expect(trouble).to_have_text("The studio has not answered for a while; is it busy?")
+            studio.send_signal(signal.SIGCONT)
+            expect(trouble).to_be_empty()
+        finally:
+            studio.kill()

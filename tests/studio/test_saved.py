@@ -103,7 +103,7 @@ def test_more_than_a_page_can_show_is_refused(client: TestClient, folder: Path) 
     wide = {"inputs": np.zeros((7, 1, 200_000), np.float16)}
     heads = {
         name: np.zeros((7, 1, 300, *array.shape[3:]), np.float16)
-        for name, array in vars(trace).items()
+        for name, array in trace.arrays.items()
         if name.startswith("read_") or name == "reads"
     }
     for arrays, why in ((wide, "200,003 channels"), (heads, "301 heads")):

@@ -14,15 +14,14 @@ from tests.studio.conftest import HOST, make_run
 
 from ntm import pretrained
 from ntm.models import MODELS, Family, register
-from ntm.paper import Experiment, paper_settings, register_experiment, registry
+from ntm.paper import paper_settings, registry
 from ntm.runs import Run, build_model
 from ntm.studio.documents import decoded
-from ntm.studio.drawings import encode
-from ntm.studio.guide import problem_kinds
+from ntm.studio.problems import drawable, encode
 from ntm.studio.server import create_app
 from ntm.tasks import TASKS, Copy
 
-KINDS = problem_kinds()
+DRAWABLE = drawable()
 
 
 def listed(client: TestClient) -> dict[str, dict[str, object]]:
@@ -34,28 +33,30 @@ def test_the_networks_are_those_of_the_folder_and_the_untrained_ones(client: Tes
     runs = [name for name in networks if name.startswith("run:")]
     untrained = [name for name in networks if name.startswith("untrained:")]
     assert runs == ["run:baseline", "run:copying"]
-    assert untrained == [f"untrained:{task}" for task in KINDS] == list(networks)[-5:]
+    assert untrained == [f"untrained:{task}" for task in DRAWABLE] == list(networks)[-5:]
     copying = networks["run:copying"]
-    # Of every location 5 numbers of memory and 4 of each of 2 heads; beside them, 2 * 18 of a step.
-    most = (8_000_000 - 1000 * 36) // 13
+    # Of every location 5 numbers of memory and 4 of each of 2 heads. Beside them, a step has 7
+    # hidden units, 16 numbers of the read head (read, key, 3 shifts, 3 more) and 21 of the
+    # write head.
+    most = (8_000_000 - 1000 * (7 + 16 + 21)) // 13
     limits = {"max_steps": 1000, "max_locations": 1024, "max_location_steps": most}
     assert copying["limits"] == limits
     assert (copying["task"], copying["model"]) == ("copy", "ntm-ff")
     assert (copying["sequences"], copying["bits"]) == (40, 1.5)
     assert copying["memory_locations"] == 11
-    assert copying["problem"]["bits"] == 3  # type: ignore[index]
+    assert copying["problem"]["parts"][0]["shape"] == [3]  # type: ignore[index]
     assert networks["run:baseline"]["memory_locations"] is None
     assert networks["untrained:copy"]["sequences"] == 0
 
 
-@pytest.mark.parametrize("task", KINDS)
+@pytest.mark.parametrize("task", DRAWABLE)
 def test_an_example_traced_gives_what_the_layer_gives(tmp_path: Path, task: str) -> None:
     run = make_run(tmp_path / "r", task)
     client = TestClient(create_app(tmp_path), base_url=HOST)
     drawn = client.post("/api/example", json={"network": "run:r", "seed": 4}).json()
     document = client.post("/api/trace", json={"network": "run:r", **drawn}).json()
     net, _ = Run(run.path).load_model()
-    batch = encode(KINDS[task].model_validate(drawn["problem"]), run.settings.task)
+    batch = encode(drawn["problem"], run.settings.task)
     with torch.no_grad():
         probabilities = torch.sigmoid(net(batch.inputs)[0][:, 0])
     assert np.allclose(decoded(document["outputs"]), probabilities, atol=1e-6)
@@ -64,7 +65,7 @@ def test_an_example_traced_gives_what_the_layer_gives(tmp_path: Path, task: str)
 
 
 def test_sizes_beyond_training_and_a_larger_memory(client: TestClient) -> None:
-    request = {"network": "run:copying", "length": 50, "seed": 1}
+    request = {"network": "run:copying", "sizes": {"length": 50}, "seed": 1}
     drawn = client.post("/api/example", json=request).json()
     assert len(drawn["problem"]["vectors"]) == 50
     request = {"network": "run:copying", **drawn, "memory_locations": 64}
@@ -97,7 +98,7 @@ def test_a_pretrained_network_is_the_one_that_was_published(
 ) -> None:
     run = make_run(tmp_path / "runs" / "r", task__bits=3)
     file = pretrained.publish(run, tmp_path)
-    monkeypatch.setattr(pretrained, "FOLDER", tmp_path)
+    monkeypatch.setattr("ntm.runs.packaged.FOLDER", tmp_path)
     client = TestClient(create_app(tmp_path / "runs"), base_url=HOST)
     published = listed(client)[f"pretrained:{file.stem}"]
     assert (published["sequences"], published["title"]) == (40, "copy-ff")
@@ -165,7 +166,7 @@ def test_runs_with_many_bits_work(tmp_path: Path) -> None:
     client = TestClient(create_app(tmp_path), base_url=HOST)
     form = listed(client)["run:wide"]["problem"]
     assert form["sizes"]["length"]["max"] < 200  # type: ignore[index]
-    drawn = client.post("/api/example", json={"network": "run:wide", "length": 7}).json()
+    drawn = client.post("/api/example", json={"network": "run:wide", "sizes": {"length": 7}}).json()
     assert [len(vector) for vector in drawn["problem"]["vectors"]] == [300] * 7
     document = client.post("/api/trace", json={"network": "run:wide", **drawn}).json()
     assert document["outputs"]["shape"] == [15, 300]
@@ -177,7 +178,7 @@ def test_runs_with_many_bits_work(tmp_path: Path) -> None:
 
 def test_the_guide_knows_every_task_and_model_of_the_page(client: TestClient) -> None:
     guide = client.get("/api/guide").json()
-    assert list(guide["tasks"]) == list(KINDS)
+    assert list(guide["tasks"]) == DRAWABLE
     assert guide["models"].keys() == {"ntm-ff", "ntm-lstm", "lstm"}
     for network in listed(client).values():
         task, model = guide["tasks"][network["task"]], guide["models"][network["model"]]
@@ -225,8 +226,6 @@ def test_what_others_register_is_shown_as_far_as_it_is_known(client: TestClient)
         assert guide["tasks"]["again"]["title"] == "Again"
         assert guide["tasks"]["again"]["frame"] is None
         assert client.get("/api/paper/again").json() == {}
-        assert "untrained:again" not in listed(client)
-        register_experiment(Experiment(task="again", drawing="vectors"))
         assert "untrained:again" in listed(client)
         drawn = client.post("/api/example", json={"network": "untrained:again"}).json()
         request = {"network": "untrained:again", **drawn}

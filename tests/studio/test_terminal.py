@@ -5,7 +5,7 @@ from tests.hand_made import copy_program, performed, right_answers, sample
 
 from ntm import NTM, LSTMBaseline
 from ntm.studio import as_text, traced
-from ntm.tasks import Copy, drawing
+from ntm.tasks import Copy, pictures
 
 TASK = Copy(bits=3)
 
@@ -33,12 +33,12 @@ def test_a_row_shows_where_a_head_was() -> None:
     moves.logits = right_answers(batch)
     text = as_text(performed(task, batch, moves).trace)
     for kind, places in (("write", moves.write), ("read", moves.read)):
-        bars = "".join(drawing.BARS[place % 8] for place in places[:, 0])
+        bars = "".join(pictures.BARS[place % 8] for place in places[:, 0])
         assert f"{kind} head 1 {bars}" in rows(text)
 
 
 def test_a_head_that_spreads_is_nowhere() -> None:
     problem = TASK.sample(1, torch.Generator()).inputs
     text = as_text(traced(NTM(4, 3, memory_locations=20), problem))
-    assert f"read head 1 {drawing.ZERO * len(problem)}" in rows(text)
+    assert f"read head 1 {pictures.ZERO * len(problem)}" in rows(text)
     assert text.startswith("trace\n")  # without a target there is nothing to count

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from ntm.tasks import Batch, Copy, NGrams, RepeatCopy, check_batch, cost_in_bits, wrong_bits
-from ntm.tasks.base import check_targets
+from ntm.tasks.checks import check_targets
 
 
 def copies(batch_size: int = 7, seed: int = 0) -> Batch:

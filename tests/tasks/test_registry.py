@@ -82,7 +82,7 @@ def test_registering_refuses_taken_names_missing_names_and_other_things() -> Non
 def test_the_code_of_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:
     # The last part, experiments, has tests of its own.
     blocks = re.findall(r"```python\n(.*?)```", GUIDE.partition("## An experiment")[0], re.DOTALL)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     names: dict[str, Any] = {"__name__": "guide"}
     for block in blocks:
         exec(block, names)

@@ -46,6 +46,34 @@ def test_random_sequences_are_zero_beyond_their_lengths_and_random_within() -> N
     assert torch.equal(ever_one, within)
 
 
+def test_structured_sequences_have_what_drawings_have() -> None:
+    lengths = torch.randint(1, 13, (4000,), generator=generator(5))
+    fair, drawn = (
+        sampling.random_sequences(lengths, 7, generator(6), structured=share)
+        for share in (0.0, 1.0)
+    )
+    within = torch.arange(12).unsqueeze(1) < lengths
+    assert not drawn[~within].any()
+    assert set(drawn.unique().tolist()) == {0.0, 1.0}
+    for extreme in (0.0, 1.0):
+        alike = (drawn == extreme).all(dim=-1) & within
+        assert 0.1 < alike.sum() / within.sum() < 0.5  # a vector of fair bits: 1 of 128
+        assert (alike | ~within).all(dim=0).float().mean() > 0.02  # whole sequences
+    repeated = ((drawn[1:] == drawn[:-1]).all(dim=-1) & within[1:]).sum() / within[1:].sum()
+    assert 0.3 < repeated < 0.8
+    density = drawn.sum(dim=(0, 2)) / (7 * lengths)
+    assert density.std() > 2 * (fair.sum(dim=(0, 2)) / (7 * lengths)).std()
+    assert abs(density.mean() - 0.5) < 0.03
+
+
+def test_a_share_of_the_sequences_is_structured() -> None:
+    lengths = torch.full((4000,), 9)
+    fair = sampling.random_sequences(lengths, 7, generator(6))
+    mixed = sampling.random_sequences(lengths, 7, generator(6), structured=0.3)
+    unchanged = (mixed == fair).all(dim=2).all(dim=0).float().mean()
+    assert abs(unchanged - 0.7) < 0.04
+
+
 def test_between_marks_the_steps_of_each_sequence() -> None:
     marked = between(torch.tensor([0, 2]), torch.tensor([1, 5]))
     assert marked.T.tolist() == [[1, 0, 0, 0, 0], [0, 0, 1, 1, 1]]

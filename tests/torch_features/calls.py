@@ -59,6 +59,17 @@ def pytrees(engine: str) -> None:
     assert_same((x, state.to(torch.float64).to(torch.float32)), (x, state))
 
 
+@feature("resets within a sequence, `net(x, state, resets=mask)`")
+def resets(engine: str) -> None:
+    net, x = small_net(engine), inputs()
+    mask = torch.zeros(STEPS, BATCH)
+    mask[2] = 1
+    logits, state = net(x, resets=mask)
+    assert_same((logits[2:], state), net(x[2:]), exactly=False)
+    torch.testing.assert_close(logits[:2], net(x[:2])[0])
+    assert net(inputs(batch=0), resets=torch.zeros(STEPS, 0))[0].shape == (STEPS, 0, 2)
+
+
 @feature("parts of a batch of states, `state[mask]`, `State.where`")
 def parts_of_a_batch(engine: str) -> None:
     for controller in ("feedforward", "lstm"):

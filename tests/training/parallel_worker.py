@@ -29,7 +29,9 @@ CASES = {
     "native": ("ntm-ff", "native"),
     "native-lstm": ("ntm-lstm", "native"),
     "reference": ("ntm-ff", "reference"),
+    "mixture": ("ntm-ff", "native"),
 }
+MIXTURE = f"share=0.4,until={BATCH * 9},length=2"
 
 
 def settings_of(case: str, **training: object) -> Settings:
@@ -45,6 +47,7 @@ def settings_of(case: str, **training: object) -> Settings:
         "validate_every": 4 * BATCH,
         "validation_sequences": 3,
         "average_share": 0.3,
+        "mixture": MIXTURE if case == "mixture" else "",
     } | training
     typed = {f"model.{key}": value for key, value in sizes.items()}
     typed |= {f"training.{key}": value for key, value in chosen.items()}

@@ -11,10 +11,10 @@ from tests.training.test_loop import assert_same_run, validation_bits
 
 from ntm.models.lstm import LSTMBaseline
 from ntm.runs import Run, Settings, read_metrics
-from ntm.runs.metrics import Line
+from ntm.runs.facts import Facts
 from ntm.training import Observer, train
-from ntm.training.average import Average
 from ntm.training.loop import Trainer
+from ntm.training.state import Average
 
 Small = Callable[..., Settings]
 
@@ -68,7 +68,7 @@ class MeanCosts(Observer):
     def __init__(self) -> None:
         self.bits: list[float] = []
 
-    def reported(self, run: Trainer, line: Line) -> None:
+    def reported(self, run: Trainer, line: Facts) -> None:
         assert run.state.average is not None
         self.bits.append(validation_bits(run.settings, run.state.average.model))
 

@@ -25,7 +25,12 @@ SETTINGS = {
     "task.bits": 2,
     "task.max_length": 3,
 }
-TRIALS = {"training.starts": 3, "training.trial_sequences": 250, "training.bucketed": "true"}
+TRIALS = {
+    "training.starts": 3,
+    "training.trial_sequences": 250,
+    "training.bucketed": "true",
+    "training.mixture": "share=0.5,until=200,length=2",
+}
 
 
 def command(folder: Path) -> list[str]:

@@ -24,8 +24,7 @@ from ntm.runs import (
 from ntm.runs.folder import locked
 from ntm.tasks import TASKS, Batch, Copy, cost_in_bits, register
 from ntm.training import GravesRMSprop, Result, train
-from ntm.training.begin import train_until_signal
-from ntm.training.progress import Progress, Status
+from ntm.training.display import Progress, Status
 
 Small = Callable[..., Settings]
 
@@ -165,7 +164,7 @@ def test_a_signal_ends_the_run_ready_to_go_on(small: Small, tmp_path: Path, numb
         train(settings, whole)
         handlers = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
         Interrupting.pending.append(number)
-        result = train_until_signal(settings, parts)
+        result = train(settings, parts, raises=False)
         assert (result.ending, result.signal, result.sequences) == ("interrupted", number, 257)
         assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == handlers
         assert train(settings, parts, resume=True).ending == "finished"

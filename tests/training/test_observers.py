@@ -13,7 +13,7 @@ import pytest
 from ntm.runs import RunError, Settings, read_metrics
 from ntm.training import Observer, train
 from ntm.training.loop import Trainer
-from ntm.training.observers import TensorBoardLog
+from ntm.training.observing import TensorBoardLog
 
 Small = Callable[..., Settings]
 ANY_RUN: Any = None

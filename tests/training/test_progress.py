@@ -4,7 +4,7 @@ import pytest
 
 from ntm.common.text import duration
 from ntm.training import make_progress
-from ntm.training.progress import Progress, Shown, Status
+from ntm.training.display import Progress, Shown, Status
 
 
 class Terminal(io.StringIO):

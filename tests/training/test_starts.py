@@ -14,10 +14,9 @@ from safetensors.torch import load_file
 from tests.same_run import assert_same_run
 
 from ntm.runs import Run, Settings, TrainingSettings, build_model, read_metrics
-from ntm.runs.metrics import chosen_start
-from ntm.terminal.display import ProgressDisplay
+from ntm.runs.facts import chosen_start
 from ntm.training import begin, train
-from ntm.training.progress import Shown
+from ntm.training.display import Shown
 from ntm.training.starts import Starts
 
 Small = Callable[..., Settings]
@@ -75,7 +74,7 @@ def test_what_the_trials_will_do_is_said_in_words() -> None:
 def test_the_display_counts_towards_the_end_of_the_start_that_is_on_trial(small: Small) -> None:
     stream = io.StringIO()
     settings = small(**TRIALS, training__sequences=60, training__enough_bits=1e9)
-    progress = Shown(ProgressDisplay(stream))
+    progress = Shown(stream)
     progress.interval = 0.0
     train(settings, progress=progress)
     introduction, announcement, *lines = stream.getvalue().splitlines()

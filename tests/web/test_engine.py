@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pytest
 import torch
 from tests.engine.cases import CASES
 from tests.engine.comparison import RUNS, Results, concrete, require_equal, results, tolerances
+from tests.spelling import Spell
 from torch import Tensor
 
 from ntm import engine
@@ -70,6 +71,7 @@ def described(x: Tensor, lengths: Tensor | None = None) -> dict[str, Any]:
 
 def problems(batch: Batch) -> dict[str, Any]:
     scored = {"targets": listed(batch.targets), "mask": listed(batch.mask)}
+    scored["symbols"] = batch.output_kind == "symbols"
     return {**described(batch.inputs, batch.lengths), **scored}
 
 
@@ -125,10 +127,29 @@ train(Settings.from_json(json.loads(sys.argv[1])), sys.argv[2])
 """
 
 
+TRAIN_SPELLING = """
+import sys, torch
+from ntm.training import train
+from tests.web.test_engine import spelling
+torch.save(train(spelling(sys.argv[1])).model.state_dict(), sys.argv[2])
+"""
+
+
 def trained_on_baseline(settings: Settings, folder: Path) -> Results:
-    words = [sys.executable, "-c", TRAIN, json.dumps(settings.to_json()), folder]
-    subprocess.run(words, env={**os.environ, "NTM_INSTRUCTIONS": "baseline"}, check=True)
+    run_baseline(TRAIN, json.dumps(settings.to_json()), folder)
     return Run(folder).load_model("latest")[0].state_dict()
+
+
+def run_baseline(script: str, *arguments: str | Path) -> None:
+    words = [sys.executable, "-c", script, *arguments]
+    subprocess.run(words, env={**os.environ, "NTM_INSTRUCTIONS": "baseline"}, check=True)
+
+
+def spelling(model: str) -> Settings:
+    """Return settings of a task with symbols."""
+    copy = settings_of(model, 5)
+    sizes = {"input_size": 8, "output_size": 7}
+    return replace(copy, task=Spell(letters=7), model=replace(copy.model, **sizes))
 
 
 UNBOUNDED = {"clip": None, "backward_clip": None, "backward_clip_until": None, "halve_every": 0}
@@ -148,7 +169,19 @@ def test_training_ends_with_the_weights_of_the_native_baseline(
 ) -> None:
     """Equal to the bit if the baseline has no fused multiply-add, as on x86."""
     settings = settings_of(model, batch_size).with_(optimiser=changes)
-    net, expected = build_model(settings), trained_on_baseline(settings, tmp_path)
+    require_trained(settings, trained_on_baseline(settings, tmp_path))
+
+
+@pytest.mark.parametrize("model", ["ntm-ff", "ntm-lstm"])
+def test_training_on_symbols_ends_with_the_weights_of_the_native_baseline(
+    model: str, tmp_path: Path
+) -> None:
+    run_baseline(TRAIN_SPELLING, model, tmp_path / "weights")
+    require_trained(spelling(model), torch.load(tmp_path / "weights"))
+
+
+def require_trained(settings: Settings, expected: Results) -> None:
+    net = build_model(settings)
     batches = [problems(batch) for batch in batches_of(settings)]
     answered = answer(net, batches=batches, optimiser=asdict(settings.optimiser))
     found = tensors(answered["parameters"])

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from ntm.common.lazy import lazily
 
 if TYPE_CHECKING:
-    from ntm.bench.results import run_bench
+    from ntm.bench.sections import run_bench
 
 __all__ = ["SECTIONS", "run_bench"]
 
-SECTIONS = ("speedup", "sgemm", "growth", "threads", "overhead")
+SECTIONS = ("speedup", "threads", "layer")
 
-__getattr__, __dir__ = lazily(__name__, {"ntm.bench.results": ("run_bench",)})
+__getattr__, __dir__ = lazily(__name__, {"ntm.bench.sections": ("run_bench",)})

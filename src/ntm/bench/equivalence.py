@@ -13,10 +13,10 @@ from torch import Tensor
 
 from ntm.bench.networks import PaperNTM, fresh, optimiser_of, random_batch
 from ntm.layer import NTM
+from ntm.models import family_of
 from ntm.runs import RunError
 from ntm.tasks import Batch
 from ntm.training import Step, TorchStep
-from ntm.training.step import make_step
 
 Values = Mapping[str, Tensor]
 
@@ -35,7 +35,7 @@ def require_equivalence(network: PaperNTM) -> None:
     exact_batch = batch._replace(inputs=batch.inputs.double(), targets=batch.targets.double())
     require_close(
         str(network),
-        fast=values_after_step(fast, make_step(fast, optimiser_of(fast)), batch),
+        fast=values_after_step(fast, family_of(fast).step(fast, optimiser_of(fast)), batch),
         plain=values_after_step(plain, TorchStep(plain, optimiser_of(plain)), batch),
         exact=values_after_step(exact, TorchStep(exact, optimiser_of(exact)), exact_batch),
     )

@@ -5,16 +5,14 @@ from typing import NamedTuple, cast
 
 import torch
 
-from ntm.bench.flops import training_flops
 from ntm.config import NTMConfig
 from ntm.engine import EngineName
 from ntm.layer import NTM
-from ntm.models import family
+from ntm.models import family_of
 from ntm.paper import paper_settings, paper_tables
 from ntm.runs import Stream
 from ntm.tasks import Batch
 from ntm.training import GravesRMSprop, Step, TorchStep
-from ntm.training.step import make_step
 
 _SEED = 1
 
@@ -39,7 +37,7 @@ class PaperNTM(NamedTuple):
 
 
 PAPER = tuple(
-    PaperNTM(row.task, row.model) for row in paper_tables() if family(row.model).has_memory
+    PaperNTM(row.task, row.model) for row in paper_tables() if isinstance(row.config, NTMConfig)
 )
 COPY = tuple(network for network in PAPER if network.task == PAPER[0].task)
 """Networks of copy, the smallest task, with either controller."""
@@ -48,7 +46,7 @@ COPY = tuple(network for network in PAPER if network.task == PAPER[0].task)
 def native_step(config: NTMConfig) -> Step:
     """Return a training step as in `ntm train`: the native engine, without autograd."""
     net = fresh(config, "native")
-    return make_step(net, optimiser_of(net))
+    return family_of(net).step(net, optimiser_of(net))
 
 
 def reference_step(config: NTMConfig) -> Step:
@@ -100,12 +98,49 @@ class TimedTraining:
         for start in self._starts(number):
             self.step(self.block, start, start + self.batch_size)
 
-    def flops(self, number: int) -> int:
-        """Return the operations that the portion of this round needs."""
-        parts = [self.block.narrow(at, at + self.batch_size) for at in self._starts(number)]
-        return sum(training_flops(self.config, batch) for batch in parts)
+    def batches(self, number: int) -> list[Batch]:
+        """Return the portion of this round."""
+        return [self.block.narrow(at, at + self.batch_size) for at in self._starts(number)]
 
     def _starts(self, number: int) -> list[int]:
-        batches = self.block.batch_size // self.batch_size
+        count = self.block.batch_size // self.batch_size
         first = number * self.portion
-        return [i % batches * self.batch_size for i in range(first, first + self.portion)]
+        return [i % count * self.batch_size for i in range(first, first + self.portion)]
+
+
+Workload = tuple[PaperNTM, int]
+"""A network and a batch size."""
+
+
+@dataclass(frozen=True)
+class BenchEffort:
+    """Amount of measurement. The defaults are a whole benchmark, minutes long."""
+
+    rounds: int = 9
+    slice_seconds: float = 0.02
+    """Seconds per slice of a fast contestant. The reference engine takes longer."""
+    portion: int = 4
+    """Batches per round at batch size 1. Larger batches are measured one at a time."""
+    speedups: tuple[Workload, ...] = tuple((net, size) for net in PAPER for size in (1, 16, 64))
+    threads: tuple[Workload, ...] = tuple((net, 16) for net in PAPER)
+    layers: tuple[Workload, ...] = tuple((net, size) for net in COPY for size in (1, 16, 64, 256))
+    layer_steps: tuple[int, ...] = (42, 400)
+    """Steps of the sequences that go through the layer."""
+
+
+QUICK = BenchEffort(
+    rounds=5,
+    slice_seconds=0.005,
+    portion=1,
+    speedups=(*((net, 1) for net in PAPER), (COPY[0], 16), (COPY[0], 64)),
+    layer_steps=(42,),
+)
+
+
+@dataclass(frozen=True)
+class NetworkRow:
+    """Row about a training step of one network."""
+
+    task: str
+    model: str
+    batch_size: int

@@ -1,31 +1,28 @@
-"""Results of a benchmark: the machine, the effort, and the rows of every section."""
+"""Sections, and their results: plain data, and tables for a terminal and in Markdown."""
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import torch
-
-from ntm import engine
-from ntm.bench import SECTIONS, sections
-from ntm.bench.equivalence import require_equivalence
-from ntm.bench.networks import PAPER
-from ntm.bench.overhead import Overhead
-from ntm.bench.sections import BenchEffort, Growth, Note, Share, Speedup, Threads
-from ntm.common.text import unknown
-from ntm.engine.machine import machine, threads
-from ntm.runs import RunError
+from ntm.bench.timing import Quartiles
+from ntm.terminal.table import Table
 
 FORMAT = 1
-Row = Speedup | Share | Growth | Threads | Overhead
+Note = Callable[[str], None]
+"""Function that is called with a description of each measurement as it starts."""
+Columns = Mapping[str, Callable[[Any], str]]
+"""Text of every cell of a row, by the heading of its column."""
 
-_MEASURES: dict[str, Callable[[BenchEffort, Note], Sequence[Row]]] = {
-    "speedup": sections.measure_speedup,
-    "sgemm": sections.measure_sgemm,
-    "growth": sections.measure_growth,
-    "threads": sections.measure_threads,
-    "overhead": sections.measure_overhead,
-}
+
+@dataclass(frozen=True)
+class Section:
+    """One table of a benchmark."""
+
+    title: str
+    columns: Columns
+    measure: Callable[[Any, Note], Sequence[Any]]
+    """Function that returns the rows, each a dataclass, from the effort and a Note."""
 
 
 @dataclass(frozen=True)
@@ -33,43 +30,65 @@ class BenchResults:
     """All results of a benchmark."""
 
     machine: dict[str, str | int]
-    effort: BenchEffort
-    sections: dict[str, Sequence[Row]]
+    effort: Any
+    sections: Mapping[str, Section]
+    rows: dict[str, Sequence[Any]]
+    """Rows of every measured section."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data; times are in seconds, rates in operations per second."""
-        measured = {name: [asdict(row) for row in rows] for name, rows in self.sections.items()}
+        measured = {name: [asdict(row) for row in rows] for name, rows in self.rows.items()}
         effort = {"rounds": self.effort.rounds, "slice_seconds": self.effort.slice_seconds}
         return {"format": FORMAT, "machine": self.machine, "effort": effort, "sections": measured}
 
+    def tables(self) -> list[Table]:
+        """Return one table per measured section."""
+        return [_table(self.sections[name], rows) for name, rows in self.rows.items()]
 
-def run_bench(
-    names: Sequence[str] = SECTIONS,
-    effort: BenchEffort | None = None,
-    note: Note = lambda _text: None,
-) -> BenchResults:
-    """Check that the engines agree, then measure the named sections, in the order of `SECTIONS`.
+    def as_markdown(self) -> str:
+        """Return the tables in Markdown."""
+        return "\n\n".join([self._introduction(), *(t.as_markdown() for t in self.tables())])
 
-    Raises a RunError if there is no native engine, or if the engines disagree.
+    def print(self) -> None:
+        """Print the tables on the terminal."""
+        print(self._introduction())
+        for table in self.tables():
+            print()
+            table.print(sys.stdout)
 
-    effort: amount of measurement (None: a whole benchmark). `ntm.bench.sections.QUICK` is short.
-    note: called with a description of each measurement as it starts.
-    """
-    effort = effort or BenchEffort()
-    for name in names:
-        if name not in SECTIONS:
-            raise ValueError(unknown("section", name, SECTIONS))
-    with threads(1):
-        _require_native()
-        for network in PAPER:
-            note(f"do the engines agree? {network}")
-            require_equivalence(network)
-        measured = {name: _MEASURES[name](effort, note) for name in SECTIONS if name in names}
-    return BenchResults(machine(), effort, measured)
+    def _introduction(self) -> str:
+        on = self.machine
+        return (
+            f"{on['processor']}, {on['cores']} cores, {on['instructions']} instructions, torch "
+            f"{on['torch']}, ntm {on['ntm']}; medians of {self.effort.rounds} rounds, quartiles in "
+            f"brackets."
+        )
 
 
-def _require_native() -> None:
-    try:
-        engine.choose("native", torch.device("cpu"), torch.float32)
-    except RuntimeError as error:
-        raise RunError(f"There is nothing to compare. {error}") from error
+def _table(section: Section, rows: Sequence[Any]) -> Table:
+    cells = [tuple(cell(row) for cell in section.columns.values()) for row in rows]
+    return Table(section.title, tuple(section.columns), cells)
+
+
+def milliseconds(seconds: float) -> str:
+    """Format a time."""
+    return _three_digits(seconds * 1e3)
+
+
+def times(spread: Quartiles) -> str:
+    """Format a ratio with its quartiles."""
+    middle, *quartiles = map(
+        _three_digits, (spread.median, spread.lower_quartile, spread.upper_quartile)
+    )
+    return f"{middle} ({' to '.join(quartiles)})"
+
+
+def _three_digits(value: float) -> str:
+    """Format a number with three significant digits and without an exponent."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+NETWORK: Columns = {"network": lambda row: f"{row.task} {row.model}"}
+"""Column of the network."""
+BATCH: Columns = {**NETWORK, "batch": lambda row: f"{row.batch_size}"}
+"""Columns of the network and the batch size."""

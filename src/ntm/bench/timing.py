@@ -11,11 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-import torch
-
 Work = Callable[[int], object]
 """Function to time; its argument is the number of the round."""
-Clock = Callable[[], float]
+Timer = Callable[[], float]
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ def alternate(
     contestants: Mapping[str, Work],
     rounds: int,
     slice_seconds: float,
-    clock: Clock = time.process_time,
+    clock: Timer = time.process_time,
 ) -> dict[str, list[float]]:
     """Return the seconds that each contestant takes to do its work once, for every round.
 
@@ -70,40 +68,15 @@ def alternate(
     return seconds
 
 
-def _repeats(work: Work, slice_seconds: float, clock: Clock) -> int:
+def _repeats(work: Work, slice_seconds: float, clock: Timer) -> int:
     once = _seconds(work, 0, 1, clock)
     if once < slice_seconds:  # with cold caches, a short measurement is unreliable
         once = _seconds(work, 0, 1, clock)
     return max(1, round(slice_seconds / max(once, 1e-9)))
 
 
-def _seconds(work: Work, number: int, repeats: int, clock: Clock) -> float:
+def _seconds(work: Work, number: int, repeats: int, clock: Timer) -> float:
     start = clock()
     for _ in range(repeats):
         work(number)
     return clock() - start
-
-
-class MatrixProduct:
-    """Work at the full speed of a core: a product of square float32 matrices by `torch.mm`."""
-
-    def __init__(self, size: int) -> None:
-        generator = torch.Generator().manual_seed(size)
-        self._a, self._b = (torch.randn(size, size, generator=generator) for _ in range(2))
-        self._product = torch.empty(size, size)
-        self.flops = 2 * size**3
-
-    def __call__(self, _number: int) -> None:
-        """Multiply once; the round does not matter."""
-        torch.mm(self._a, self._b, out=self._product)
-
-
-def fastest_product(sizes: Sequence[int], rounds: int, slice_seconds: float) -> MatrixProduct:
-    """Return the product of the size that this machine multiplies at the highest rate."""
-    products = {str(size): MatrixProduct(size) for size in sizes}
-    seconds = alternate(products, rounds, slice_seconds)
-
-    def rate(name: str) -> float:
-        return products[name].flops / statistics.median(seconds[name])
-
-    return products[max(products, key=rate)]

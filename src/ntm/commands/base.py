@@ -6,19 +6,25 @@ import json
 import math
 import shlex
 import sys
+import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import ntm
 from ntm.common.fields import as_text
 
 if TYPE_CHECKING:
     from ntm.models import Family, Model
     from ntm.runs import Run
-    from ntm.tasks import Task
+    from ntm.tasks import Examples, Task
 
+FAILED, WRONG_CALL, INTERRUPTED = 1, 2, 130
+"""Exit codes; 0 means done."""
 AXES = ("length", "repeats", "items")
 """Axes of the paper's tasks, listed here because importing the tasks imports torch."""
 
@@ -34,6 +40,33 @@ def reading_arguments() -> Iterator[None]:
         yield
     except (TypeError, ValueError) as error:
         raise WrongCallError(str(error)) from error
+
+
+def task_names() -> list[str]:
+    """Return the names of the paper's tasks and of tasks from other packages.
+
+    The names come from the TOML files of the experiments and from entry points: importing the
+    tasks would take longer.
+    """
+    return [*(experiment["task"] for experiment in _experiments()), *_brought("ntm.tasks")]
+
+
+def model_names() -> list[str]:
+    """Return the names of the paper's models and of models from other packages."""
+    named = dict.fromkeys(model for e in _experiments() for model in e["networks"])
+    return [*named, *_brought("ntm.families")]
+
+
+@cache
+def _experiments() -> list[dict[str, Any]]:
+    folder = Path(ntm.__file__).parent / "paper"
+    files = [tomllib.loads(file.read_text()) for file in folder.glob("*/experiment.toml")]
+    found = [file for file in files if "networks" in file]
+    return sorted(found, key=lambda file: file["figures"][0]["number"])
+
+
+def _brought(group: str) -> list[str]:
+    return [point.name for point in entry_points(group=group)]
 
 
 def add_code(parser: argparse.ArgumentParser, what: str) -> None:
@@ -68,11 +101,23 @@ def add_saved(parser: argparse.ArgumentParser) -> None:
 
 def opened(name: str, options: argparse.Namespace) -> "Run":
     """Open the network with this name as a run."""
-    from ntm.pretrained.runs import open_run
+    from ntm.runs.opening import open_run
 
     with reading_arguments():
         task, family = saved_as(options)
     return open_run(name, task, family)
+
+
+def examples_of(run: "Run") -> "Examples":
+    """Return the task of a run that was trained on a file of examples; refuse other runs."""
+    from ntm.tasks import Examples
+
+    task = run.settings.task
+    if not isinstance(task, Examples):
+        raise WrongCallError(
+            f"{run.path} was trained on the {task.name} task; name a run of a file of examples."
+        )
+    return task
 
 
 def saved_as(options: argparse.Namespace) -> tuple["Task | None", "Family | None"]:
@@ -144,12 +189,13 @@ def _axis(text: str) -> tuple[str, int]:
         raise WrongCallError(f"--at takes AXIS=N, such as depth=5; got {text!r}.") from error
 
 
-def enlarged_for(task: "Task", model: "Model", options: argparse.Namespace) -> "Model":
+def resized_for(task: "Task", model: "Model", options: argparse.Namespace) -> "Model":
     """Enlarge the memory as the options say; print a note if the problem is larger than it."""
-    from ntm.evaluation import enlarged
+    from ntm.evaluation import resized
+    from ntm.models import family_of
 
-    model = enlarged(model, options.memory_locations)
-    locations = getattr(model.config, "memory_locations", math.inf)
+    model = resized(model, options.memory_locations)
+    locations = family_of(model).describe(model.config).locations or math.inf
     for axis, size in axes_given(options).items():
         # A task whose usual problems exceed the memory does not need one location per vector.
         if axis != "repeats" and task.trained_range(axis)[1] <= locations < size:
@@ -174,10 +220,15 @@ def quoted(path: Path) -> str:
     return shlex.quote(str(path))
 
 
+def print_json(data: Any) -> None:
+    """Print plain data as JSON."""
+    print(json.dumps(data, indent=2))
+
+
 def print_facts(facts: dict[str, Any], as_json: bool) -> None:
     """Print names and values, as a table or as JSON."""
     if as_json:
-        print(json.dumps(facts, indent=2))
+        print_json(facts)
         return
     print_table([(name.replace("_", " "), _readable(value)) for name, value in facts.items()])
 

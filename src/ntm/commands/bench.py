@@ -1,47 +1,73 @@
-"""ntm bench: measure the speed, as ratios within one run."""
+"""Measure the speed, as ratios within one run."""
 
 import argparse
-import json
 import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from ntm.bench import SECTIONS
+from ntm.commands import base
 
-HELP = "Measure the speed, as ratios within one run"
+if TYPE_CHECKING:
+    from ntm.bench.networks import BenchEffort
+    from ntm.bench.results import Section
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `ntm bench`."""
+    add_options(parser, SECTIONS, _section)
+
+
+def _section(name: str) -> str:
+    if name in {"sgemm", "growth", "overhead"}:
+        where = f"`python -m benchmarks.engine --only {name}` in the repository"
+        raise argparse.ArgumentTypeError(f"{name} is now {where}")
+    return name
+
+
+def add_options(
+    parser: argparse.ArgumentParser, sections: Sequence[str], read: Callable[[str], str] = str
+) -> None:
+    """Add the options of a benchmark with these sections."""
     add = parser.add_argument
     add("--quick", action="store_true", help="fewer and shorter rounds: about a minute")
     add(
         "--only",
         action="append",
-        choices=SECTIONS,
+        type=read,
+        choices=sections,
         metavar="SECTION",
-        help=f"one of {', '.join(SECTIONS)}; may be given several times (default: all)",
+        help=f"one of {', '.join(sections)}; may be given several times (default: all)",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print only JSON")
     form.add_argument("--markdown", action="store_true", help="print Markdown tables")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Measure and print the results."""
-    from ntm.bench import report, run_bench
-    from ntm.bench.sections import QUICK, BenchEffort
-    from ntm.terminal.display import ProgressDisplay
+    from ntm.bench import networks, sections
+
+    effort = networks.QUICK if arguments.quick else networks.BenchEffort()
+    measure(arguments, sections.SECTIONS, effort)
+
+
+def measure(
+    arguments: argparse.Namespace, sections: Mapping[str, "Section"], effort: "BenchEffort"
+) -> None:
+    """Measure the chosen sections and print the results in the chosen form."""
+    from ntm.bench import run_bench
+    from ntm.terminal.progress import ProgressDisplay
 
     with ProgressDisplay(sys.stderr, keep=False) as display:
 
         def note(text: str) -> None:
-            display.show(lambda: f"ntm bench: {text}", lambda: text)
+            display.show(f"ntm bench: {text}", below=lambda: [text])
 
-        effort = QUICK if arguments.quick else BenchEffort()
-        results = run_bench(arguments.only or SECTIONS, effort, note)
+        results = run_bench(arguments.only or (), effort, note, sections)
     if arguments.json:
-        print(json.dumps(results.to_json(), indent=2))
+        base.print_json(results.to_json())
     elif arguments.markdown:
-        print(report.as_markdown(results))
+        print(results.as_markdown())
     else:
-        report.print_tables(results)
-    return 0
+        results.print()

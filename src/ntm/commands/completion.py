@@ -1,4 +1,4 @@
-"""ntm completion: print a script that lets a shell complete commands, options and names."""
+"""Print a script for command completion in bash, zsh or fish."""
 
 import argparse
 import shlex
@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from string import Template
 from typing import NamedTuple
 
-from ntm.commands.names import model_names, task_names
-
-HELP = "Print a script for command completion in bash, zsh or fish"
+from ntm.commands import base
 
 _BASH = Template("""\
 _ntm() {
@@ -47,26 +45,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> None:
     """Print the script."""
     from ntm.commands.parser import make_parser
 
     parsers = make_parser().commands
     if options.shell == "fish":
         print("\n".join(line for name in parsers for line in _fish(name, parsers[name])))
-        return 0
+        return
     cases = [case for name in parsers for case in _bash_cases(name, parsers[name])]
     script = _BASH.substitute(commands=shlex.quote(" ".join(parsers)), cases="\n".join(cases))
     print((_ZSH if options.shell == "zsh" else "") + script, end="")
-    return 0
 
 
 def _arguments(parser: argparse.ArgumentParser) -> Iterator[Argument]:
     from ntm import engine, pretrained
 
     known = {
-        "TASK": task_names(),
-        "MODEL": model_names(),
+        "TASK": base.task_names(),
+        "MODEL": base.model_names(),
         "ENGINE": engine.names(),
         "NET": pretrained.names(),
     }

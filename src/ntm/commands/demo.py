@@ -1,9 +1,7 @@
-"""ntm demo: train for half a minute, at most two, and show how the network generalises."""
+"""Train for half a minute and show how the network generalises."""
 
 import argparse
 from pathlib import Path
-
-HELP = "Train for half a minute and show how the network generalises"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

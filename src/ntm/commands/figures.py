@@ -1,35 +1,32 @@
-"""ntm figures: draw the paper's figures from your runs or packaged networks."""
+"""Draw the paper's figures from your runs."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ntm.commands.base import (
-    NET,
-    add_saved,
-    print_table,
-    reading_arguments,
-    saved_as,
-    with_matplotlib,
-)
+from ntm.commands import base
 
-HELP = "Draw the paper's figures from your runs"
+if TYPE_CHECKING:
+    from ntm.runs import Run
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `ntm figures`."""
     add = parser.add_argument
-    add("runs", nargs="+", metavar="NET", help=f"folder of runs, {NET}")
+    add("runs", nargs="+", metavar="NET", help=f"folder of runs, {base.NET}")
     add("--out", type=Path, required=True, metavar="DIR", help="folder for the figures")
     add("--format", action="append", choices=("png", "svg", "pdf"), help="default: png and svg")
-    add_saved(parser)
+    base.add_saved(parser)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> None:
     """Draw all figures that the runs allow, and list what is missing."""
-    gallery = with_matplotlib("ntm.paper.gallery")
-    with reading_arguments():
-        task, family = saved_as(options)
+    gallery = base.with_matplotlib("ntm.paper.gallery")
+    from ntm.runs.opening import open_runs
+
+    with base.reading_arguments():
+        task, family = base.saved_as(options)
     formats, outcomes = options.format or ["png", "svg"], []
     for outcome in gallery.draw_figures(
         options.runs, options.out, formats, task=task, family=family
@@ -42,10 +39,22 @@ def run(options: argparse.Namespace) -> int:
         for outcome in outcomes
         for need in outcome.lacking
     ]
-    if lacking:
-        print("\nMissing:")
-        print_table(lacking)
-    return 0
+    _list("Missing:", lacking)
+    print_failed(open_runs(options.runs, task, family))
+
+
+def print_failed(runs: "list[Run]") -> None:
+    """List the runs that missed their goal, because figures of a failed network look odd."""
+    from ntm.paper.verdicts import missed_in_validation
+
+    failed = [(run.path.name, text) for run in runs if (text := missed_in_validation(run))]
+    _list("Not solved, by the cost in validation:", failed)
+
+
+def _list(title: str, rows: Sequence[tuple[str, ...]]) -> None:
+    if rows:
+        print(f"\n{title}")
+        base.print_table(rows)
 
 
 def _number(outcome: Any) -> str:

@@ -1,52 +1,57 @@
-"""ntm info: show versions, the chosen engine and its reason, vector instructions and threads."""
+"""Show versions, the chosen engine, vector instructions and threads."""
 
 import argparse
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ntm.commands.base import add_json, print_facts
+from ntm.commands import base
 
 if TYPE_CHECKING:
     from ntm.engine import Choice
 
-HELP = "Show versions, the chosen engine, vector instructions and threads"
 
-add_arguments = add_json
+add_arguments = base.add_json
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> None:
     """Print the facts about this installation."""
+    base.print_facts(_versions() | _engine(), options.json)
+
+
+def _versions() -> dict[str, Any]:
     import platform
 
     import torch
 
-    import ntm
-    from ntm import engine, torch_names
+    from ntm import __version__, torch_names
 
-    choice = _tried_engine()
-    native = engine.native.loaded()
-    facts = {
-        "ntm": ntm.__version__,
+    lacking = [f"{name}: {then}" for name, then in torch_names.MISSING.items()]
+    return {
+        "ntm": __version__,
         "python": platform.python_version(),
         "torch": torch.__version__,
         "torch_supported": f"{torch_names.OLDEST} and newer",
         "torch_tested": ", ".join(torch_names.TESTED),
-        "torch_lacks": _lacking(torch_names.MISSING),
+        "torch_lacks": "; ".join(lacking) or "nothing",
         "platform": platform.platform(),
+    }
+
+
+def _engine() -> dict[str, Any]:
+    import torch
+
+    from ntm.engine import native
+
+    choice, loaded = _tried_engine(), native.loaded()
+    return {
         "engine": choice.name,
         "engine_reason": choice.reason,
-        "instructions": native.target,
-        "instructions_reason": native.reason,
-        "native_build": engine.native.build_summary(),
+        "instructions": loaded.target,
+        "instructions_reason": loaded.reason,
+        "native_build": native.build_summary(),
         "threads": torch.get_num_threads(),
         "cuda": torch.cuda.is_available(),
     }
-    print_facts(facts, options.json)
-    return 0
-
-
-def _lacking(missing: dict[str, str]) -> str:
-    return "; ".join(f"{name}: {then}" for name, then in missing.items()) or "nothing"
 
 
 def _tried_engine() -> "Choice":

@@ -7,11 +7,9 @@ import sys
 from typing import Any, NoReturn
 
 from ntm import __version__
-from ntm.commands import COMMANDS
-from ntm.commands.names import model_names, task_names
+from ntm.commands import COMMANDS, base
 from ntm.common.text import nearest
 
-WRONG_CALL = 2
 _REQUIRED = "the following arguments are required: "
 _NO_NUMBER = re.compile(r"^argument (\S+): invalid int value: (.*)$")
 
@@ -21,14 +19,15 @@ def make_parser() -> "Parser":
     parser = Parser(
         prog="ntm",
         description="Neural Turing Machines: train, evaluate and look inside.",
-        epilog=f"Tasks: {', '.join(task_names())}. Models: {', '.join(model_names())}.",
+        epilog=f"Tasks: {', '.join(base.task_names())}. Models: {', '.join(base.model_names())}.",
     )
     parser.add_argument("--version", action="version", version=f"ntm {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND")
     parser.set_defaults(command=parser.show)
     for name in COMMANDS:
         module = importlib.import_module(f"ntm.commands.{name}")
-        added = commands.add_parser(name, help=module.HELP, description=f"{module.HELP}.")
+        sentence = (module.__doc__ or "").strip()
+        added = commands.add_parser(name, help=sentence.rstrip("."), description=sentence)
         added.set_defaults(command=module.run)
         module.add_arguments(added)
         parser.commands[name] = added
@@ -55,7 +54,7 @@ class Parser(argparse.ArgumentParser):
             message = f"{self.prog} needs {' and '.join(map(self._explained, missing))}"
         message = _NO_NUMBER.sub(r"\1 takes a whole number; got \2", message)
         sentence = message if message.endswith((".", "?")) else f"{message}."
-        self.exit(complain(f"{sentence} See {self.prog} --help.", WRONG_CALL))
+        self.exit(complain(f"{sentence} See {self.prog} --help.", base.WRONG_CALL))
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse as argparse does, but refuse unknown options here, with a hint at a known one."""
@@ -97,4 +96,4 @@ def setting_names() -> list[str]:
     """Return the names that --set accepts for the first task and model, to hint at."""
     from ntm.paper import settings_for
 
-    return list(settings_for(task_names()[0], model_names()[0]).flat())
+    return list(settings_for(base.task_names()[0], base.model_names()[0]).flat())

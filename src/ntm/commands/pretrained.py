@@ -1,17 +1,15 @@
-"""ntm pretrained: list the packaged networks and their measured costs."""
+"""List the packaged networks and their measured costs."""
 
 import argparse
-import json
 from typing import TYPE_CHECKING, Any
 
-from ntm.commands.base import add_json, reading_arguments
+from ntm.commands import base
 from ntm.common.text import bits_text, percent
 
 if TYPE_CHECKING:
-    from ntm.pretrained import Facts
-    from ntm.pretrained.card import Ability
+    from ntm.paper.verdicts import Verdict
+    from ntm.pretrained import Ability, Card
 
-HELP = "List the packaged networks and their measured costs"
 _NOTE = """\
 Costs are the mean bits per sequence. Unless a number of locations is shown, the memory
 is as large as in training: net.resized(256) enlarges it."""
@@ -20,28 +18,27 @@ is as large as in training: net.resized(256) enlarges it."""
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `ntm pretrained`."""
     parser.add_argument("nets", metavar="NET", nargs="*", help="names (default: all)")
-    add_json(parser)
+    base.add_json(parser)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> None:
     """Print the costs and the command of every network."""
     from ntm import pretrained
 
-    with reading_arguments():
+    with base.reading_arguments():
         cards = {name: pretrained.facts(name) for name in options.nets or pretrained.names()}
     if options.json:
-        print(json.dumps({name: _json(facts) for name, facts in cards.items()}, indent=2))
-        return 0
+        base.print_json({name: _json(facts) for name, facts in cards.items()})
+        return
     for name, facts in cards.items():
         print(f'{name}   NTM.from_pretrained("{name}")')
-        for ability in facts.abilities:
-            print(f"    {_place(ability, facts):44}{_quality(ability, facts)}")
+        for row in facts.abilities:
+            print(f"    {_place(row, facts):44}{_quality(row, facts)}{_goal(row, facts)}")
         print(f"    made by: {facts.command}\n")
     print(_NOTE)
-    return 0
 
 
-def _place(ability: "Ability", facts: "Facts") -> str:
+def _place(ability: "Ability", facts: "Card") -> str:
     from ntm.paper import case_name
 
     locations = ability.memory_locations
@@ -49,7 +46,7 @@ def _place(ability: "Ability", facts: "Facts") -> str:
     return case_name(ability.at) + ("" if same else f", {locations:,} locations")
 
 
-def _quality(ability: "Ability", facts: "Facts") -> str:
+def _quality(ability: "Ability", facts: "Card") -> str:
     bits = f"{bits_text(ability.bits):>8} bits"
     if facts.settings.task.optimum is not None:
         return f"{bits} above the optimum"  # the bits are random: no network predicts all of them
@@ -57,9 +54,31 @@ def _quality(ability: "Ability", facts: "Facts") -> str:
     return f"{bits}, {share} without a wrong bit"
 
 
-def _json(facts: "Facts") -> dict[str, Any]:
+def _goal(ability: "Ability", facts: "Card") -> str:
+    """Say whether the goal at these sizes is reached; empty if there is none."""
+    verdict = _verdict(ability, facts)
+    if verdict is None:
+        return ""
+    return "; goal reached" if verdict.reached else "; goal NOT reached"
+
+
+def _verdict(ability: "Ability", facts: "Card") -> "Verdict | None":
+    from ntm.paper.verdicts import Verdict, goals_of
+
+    if ability.memory_locations != facts.settings.model.memory_locations:
+        return None
+    goals = (goal for goal in goals_of(facts.settings) if dict(goal.at) == ability.at)
+    goal = next(goals, None)
+    return None if goal is None else Verdict(goal, ability.bits, ability.perfect, "")
+
+
+def _json(facts: "Card") -> dict[str, Any]:
     return {
-        "abilities": [ability._asdict() for ability in facts.abilities],
+        "abilities": [
+            ability._asdict()
+            | ({} if (verdict := _verdict(ability, facts)) is None else {"goal": verdict.reached})
+            for ability in facts.abilities
+        ],
         "command": facts.command,
         "trained_sequences": facts.trained_sequences,
         "validation_bits": facts.validation_bits,

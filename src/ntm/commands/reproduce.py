@@ -1,4 +1,4 @@
-"""ntm reproduce: reproduce section 4 of the paper in one report."""
+"""Reproduce section 4 of the paper in one report."""
 
 import argparse
 import sys
@@ -8,12 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ntm.commands.base import reading_arguments, require_at_least_one, with_matplotlib
+from ntm.commands import base
 
 if TYPE_CHECKING:
     from ntm.runs import Settings
-
-HELP = "Reproduce section 4 of the paper in one report"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,12 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Reproduce section 4; return 1 if a run failed."""
-    with_matplotlib("matplotlib")
+    base.with_matplotlib("matplotlib")
     from ntm.common.text import duration
     from ntm.report.measure import QUICK, Effort
     from ntm.report.pipeline import STAGES, reproduce
     from ntm.report.progress import Stages
-    from ntm.terminal.display import ProgressDisplay
+    from ntm.terminal.progress import ProgressDisplay
 
     wanted = _wanted(options)
     started = time.monotonic()
@@ -79,8 +77,8 @@ def _wanted(options: argparse.Namespace) -> list["Settings"]:
     """Return the settings of the runs that the options select."""
     from ntm.paper import full_runs, quick_runs, select
 
-    require_at_least_one(seeds=options.seeds, workers=options.workers)
-    with reading_arguments():
+    base.require_at_least_one(seeds=options.seeds, workers=options.workers)
+    with base.reading_arguments():
         networks = select(options.tasks, options.models)
         runs = quick_runs if options.quick else full_runs
         return runs(networks, options.seeds, options.first_seed)

@@ -1,12 +1,10 @@
-"""ntm results: write tables and figures of your runs to a folder."""
+"""Write tables and figures of your runs to a folder."""
 
 import argparse
 import sys
 from pathlib import Path
 
-from ntm.commands.base import require_at_least_one, with_matplotlib
-
-HELP = "Write tables and figures of your runs to a folder"
+from ntm.commands import base
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,19 +21,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--sequences", type=int, default=1000, help="fresh sequences per cost (default: 1000)")
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> None:
     """Measure runs, and write tables and figures of all results in the folder."""
-    with_matplotlib("matplotlib")
-    from ntm.report.collection import STAGES, collect
+    base.with_matplotlib("matplotlib")
     from ntm.report.measure import Effort
+    from ntm.report.pipeline import MEASURING, collect
     from ntm.report.progress import Stages
     from ntm.runs import find_runs
-    from ntm.terminal.display import ProgressDisplay
+    from ntm.terminal.progress import ProgressDisplay
 
-    require_at_least_one(sequences=options.sequences)
+    base.require_at_least_one(sequences=options.sequences)
     runs = find_runs(options.runs)
     effort = Effort(sequences=options.sequences)
     with ProgressDisplay(sys.stdout) as display:
-        results = collect(runs, options.out, effort, Stages(STAGES, display))
+        results = collect(runs, options.out, effort, Stages(MEASURING, display))
     print(f"{len(results.records())} runs in {results.readme}")
-    return 0

@@ -1,11 +1,9 @@
-"""ntm site: write the studio's play view as static files for any web server."""
+"""Write the page as static files that run the networks in the browser."""
 
 import argparse
 from pathlib import Path
 
-from ntm.commands.base import quoted, with_extra
-
-HELP = "Write the page as static files that run the networks in the browser"
+from ntm.commands import base
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,11 +15,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="folder to write to: new, or an earlier site",
     )
+    parser.add_argument(
+        "--address", default="", metavar="URL", help="address of the site, for previews of links"
+    )
+    parser.add_argument(
+        "--repository",
+        default="",
+        metavar="URL",
+        help="repository that the page links to, with its documentation in docs/",
+    )
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> None:
     """Write the site, and print how to serve it."""
-    size = with_extra("ntm.site", "The site needs more", "studio").build(options.out)
+    site = base.with_extra("ntm.site", "The site needs more", "studio")
+    size = site.build(options.out, address=options.address, repository=options.repository)
     print(f"{options.out} is written, {size / 1e6:.1f} MB. Any web server can serve it:")
-    print(f"    python -m http.server --directory {quoted(options.out)}")
-    return 0
+    print(f"    python -m http.server --directory {base.quoted(options.out)}")

@@ -1,36 +1,25 @@
-"""ntm studio: open a page to draw problems, and to watch networks work and train."""
+"""Open the studio: draw problems, watch networks work and train."""
 
 import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
-from ntm.commands.base import (
-    NET,
-    WrongCallError,
-    add_code,
-    add_saved,
-    load_code,
-    opened,
-    reading_arguments,
-    with_extra,
-)
+from ntm.commands import base
 
 if TYPE_CHECKING:
     from ntm.runs import Run
-
-HELP = "Open the studio: draw problems, watch networks work and train"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `ntm studio`."""
     add = parser.add_argument
-    text = f"folder of runs, saved trace, {NET} (default: runs)"
+    text = f"folder of runs, saved trace, {base.NET} (default: runs)"
     add("folder", nargs="?", metavar="NET", help=text)
     add("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
     add("--port", type=_port, default=8765, help="port to listen on (default: 8765); 0: any free")
-    add_saved(parser)
-    add_code(parser, "; the studio can then show and start its runs")
+    base.add_saved(parser)
+    base.add_code(parser, "; the studio can then show and start its runs")
     add("--no-browser", action="store_true", help="print the address, but do not open a browser")
 
 
@@ -40,21 +29,14 @@ def _port(text: str) -> int:
     return int(text)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> None:
     """Serve the studio until it is interrupted."""
-    with reading_arguments():
-        load_code(options)
-    shown = _shown(options)
-    serving = with_extra("ntm.studio.serving", "The studio needs more", "studio")
-    serving.serve(
-        shown.folder,
-        options.host,
-        options.port,
-        not options.no_browser,
-        shown.view,
-        networks=shown.networks,
-    )
-    return 0
+    with base.reading_arguments():
+        base.load_code(options)
+    folder, view, networks = _shown(options)
+    serving = base.with_extra("ntm.studio.serving", "The studio needs more", "studio")
+    browse = not options.no_browser
+    serving.serve(folder, options.host, options.port, browse, view, networks=networks)
 
 
 class _Shown(NamedTuple):
@@ -76,7 +58,7 @@ def _shown(options: argparse.Namespace) -> _Shown:
         _require_trace(folder)
         return _Shown(folder.absolute().parent, f"play/trace:{folder.name}")
     if saving.is_saved(folder):
-        saved = opened(name, options)
+        saved = base.opened(name, options)
         return _Shown(Path("runs"), f"play/saved:{quote(saved.path.resolve().name)}", (saved,))
     _refuse_saved_options(options)
     if name in pretrained.names() and not folder.exists():
@@ -92,7 +74,7 @@ def _run(folder: Path) -> _Shown:
     from ntm.studio.folder import is_name
 
     if not is_name(folder.name):
-        raise WrongCallError(
+        raise base.WrongCallError(
             f"The studio lists runs with plain names of letters, digits, dots and dashes; rename "
             f"{folder.name}."
         )
@@ -102,7 +84,7 @@ def _run(folder: Path) -> _Shown:
 def _refuse_saved_options(options: argparse.Namespace) -> None:
     for name in ("task", "set", "model"):
         if getattr(options, name):
-            raise WrongCallError(f"--{name} is for a saved network; leave it out.")
+            raise base.WrongCallError(f"--{name} is for a saved network; leave it out.")
 
 
 def _require_trace(file: Path) -> None:
@@ -110,6 +92,8 @@ def _require_trace(file: Path) -> None:
     from ntm.trace import Trace
 
     if file.suffix != ".npz" or " " in file.name:
-        raise WrongCallError(f"{file} is neither a folder nor a trace with a plain name and .npz.")
-    with reading_arguments():
+        raise base.WrongCallError(
+            f"{file} is neither a folder nor a trace with a plain name and .npz."
+        )
+    with base.reading_arguments():
         Trace.load(file)

@@ -1,25 +1,15 @@
-"""ntm sweep: train a grid of runs, on this machine or on a Ray cluster."""
+"""Train a grid of runs, on this machine or on a Ray cluster."""
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ntm.commands.base import (
-    add_json,
-    print_table,
-    quoted,
-    reading_arguments,
-    require_at_least_one,
-)
+from ntm.commands import base
 
 if TYPE_CHECKING:
     from ntm.scale.jobs import Job, Outcome
-
-HELP = "Train a grid of runs, on this machine or on a Ray cluster"
-FAILED, INTERRUPTED = 1, 130
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,15 +30,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--ray", metavar="ADDRESS", help="train on the Ray cluster at this address, or auto"
     )
     add("--list", action="store_true", help="list the runs and exit")
-    add_json(parser)
+    base.add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Train or resume the sweep; return 0 if every run finished, 1 if a run failed."""
     from ntm.scale.grid import read_grid
 
-    require_at_least_one(workers=options.workers)
-    with reading_arguments():
+    base.require_at_least_one(workers=options.workers)
+    with base.reading_arguments():
         folder = options.out or Path("runs") / options.file.stem
         jobs = read_grid(options.file, folder)
         if options.list:
@@ -58,18 +48,18 @@ def run(options: argparse.Namespace) -> int:
     _print_outcomes(outcomes, options.json)
     states = {outcome.state for outcome in outcomes}
     if "interrupted" in states:
-        return INTERRUPTED
+        return base.INTERRUPTED
     if not options.json:
-        print(f"The runs are in {folder}. Next: ntm figures {quoted(folder)} --out figures")
-    return FAILED if "failed" in states else 0
+        print(f"The runs are in {folder}. Next: ntm figures {base.quoted(folder)} --out figures")
+    return base.FAILED if "failed" in states else 0
 
 
 def _print_jobs(jobs: Sequence["Job"], as_json: bool) -> None:
     if as_json:
         listed = [{"folder": str(job.folder), "settings": job.settings.to_json()} for job in jobs]
-        print(json.dumps(listed, indent=2))
+        base.print_json(listed)
         return
-    print_table([(str(job.folder), f"{job.sequences:,} sequences") for job in jobs], texts=1)
+    base.print_table([(str(job.folder), f"{job.sequences:,} sequences") for job in jobs], texts=1)
 
 
 def _execute(jobs: Sequence["Job"], options: argparse.Namespace) -> list["Outcome"]:
@@ -81,11 +71,10 @@ def _execute(jobs: Sequence["Job"], options: argparse.Namespace) -> list["Outcom
 
 
 def _print_outcomes(outcomes: Sequence["Outcome"], as_json: bool) -> None:
-    from ntm.scale.summary import summarise
-    from ntm.scale.table import print_summary
+    from ntm.scale.summary import print_summary, summarise
 
     summary = summarise(outcomes)
     if as_json:
-        print(json.dumps(summary.to_json(), indent=2))
+        base.print_json(summary.to_json())
     else:
         print_summary(summary, sys.stdout)

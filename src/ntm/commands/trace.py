@@ -1,39 +1,30 @@
-"""ntm trace: show how a trained network solves one problem."""
+"""Show how a trained network solves one problem."""
 
 import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ntm.commands.base import (
-    AXES,
-    NET,
-    WrongCallError,
-    add_axes,
-    add_saved,
-    axes_given,
-    enlarged_for,
-    opened,
-    reading_arguments,
-)
+from ntm.commands import base
 
 if TYPE_CHECKING:
+    from ntm.models import Model
+    from ntm.runs import Run
     from ntm.trace import Trace
-
-HELP = "Show how a trained network solves one problem"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `ntm trace`."""
     add = parser.add_argument
-    add("run", metavar="NET", help=f"saved trace, {NET}")
+    add("run", metavar="NET", help=f"saved trace, {base.NET}")
     add("--html", type=Path, metavar="FILE", help="write a page that opens in any browser")
     add("--save", type=Path, metavar="FILE", help="save the trace as .npz, for ntm trace FILE")
     add("--seed", type=int, help="random seed of the problem (default: 1)")
-    add_axes(parser)
-    add_saved(parser)
+    add("--input", metavar="TEXT", help="input of your own, for a run of a file of examples")
+    base.add_axes(parser)
+    base.add_saved(parser)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> None:
     """Show how a network solves one problem: on the terminal, as a page, or as a file."""
     from ntm.studio.sharing import show
     from ntm.studio.terminal import as_text
@@ -44,22 +35,22 @@ def run(options: argparse.Namespace) -> int:
     if options.save:
         trace.save(options.save)
     if options.html:
-        with reading_arguments():  # a saved trace may have nothing to show
-            page = show(trace)
-        page.save(options.html)
+        with base.reading_arguments():  # a saved trace may have nothing to show
+            show(trace).save(options.html)
     for file in filter(None, (options.save, options.html)):
         print(f"{trace.about.get('title', 'trace')}: {file}, {file.stat().st_size / 1e6:.1f} MB")
-    return 0
 
 
 def _saved(options: argparse.Namespace) -> "Trace":
     from ntm.trace import Trace
 
-    for name in ("seed", *AXES, "at", "memory_locations", "task", "model"):
+    for name in ("seed", "input", *base.AXES, "at", "memory_locations", "task", "model"):
         if getattr(options, name) is not None:
             given = name.replace("_", "-")
-            raise WrongCallError(f"A saved trace has its problem already; leave --{given} out.")
-    with reading_arguments():
+            raise base.WrongCallError(
+                f"A saved trace has its problem already; leave --{given} out."
+            )
+    with base.reading_arguments():
         return Trace.load(options.run)
 
 
@@ -68,11 +59,24 @@ def _recorded(options: argparse.Namespace) -> "Trace":
     from ntm.runs import block_generator
     from ntm.studio.tracing import traced
 
-    run = opened(options.run, options)
-    task, model = run.settings.task, run.load_model()[0]
-    sizes = task.usual_sizes | axes_given(options)
+    run = base.opened(options.run, options)
+    task, model = run.settings.task.for_validation, run.load_model()[0]
+    if options.input is not None:
+        return _typed(run, model, options.input)
+    sizes = task.usual_sizes | base.axes_given(options)
     seed = 1 if options.seed is None else options.seed
-    with reading_arguments():
+    with base.reading_arguments():
         batch = task.at(**sizes).sample(1, block_generator("studio", seed))
-        model = enlarged_for(task, model, options)
+        model = base.resized_for(task, model, options)
         return traced(model, batch, task, f"{run.path.resolve().name}, {case_name(sizes)}")
+
+
+def _typed(run: "Run", model: "Model", text: str) -> "Trace":
+    """Record the network on an input from the command line."""
+    from ntm.evaluation.predicting import problem_of
+    from ntm.studio.tracing import traced
+
+    task = base.examples_of(run)
+    with base.reading_arguments():
+        inputs = problem_of(model, task, task.typed(text))
+        return traced(model, inputs, task, f"{run.path.resolve().name}, {text}")

@@ -1,76 +1,127 @@
-"""ntm train: train a network on a task."""
+"""Train a network on a task."""
 
 import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ntm.commands.base import (
-    NET,
-    add_code,
-    load_code,
-    print_table,
-    quoted,
-    reading_arguments,
-    set_pairs,
-)
-from ntm.commands.names import model_names, task_names
+from ntm.commands import base
 
 if TYPE_CHECKING:
     from ntm.runs import Settings
+    from ntm.tasks.examples import Layout
     from ntm.training import Result
 
-HELP = "Train a network on a task"
+_FILES_OF_EXAMPLES = (".jsonl", ".csv", ".tsv")  # as in ntm.tasks.lines, which imports torch
 _TYPED = ("seed", "sequences", "batch_size", "starts", "engine", "start_from")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `ntm train`."""
+    _add_problem(parser)
+    _add_settings(parser)
     add = parser.add_argument
-    tasks, (model, *others) = task_names(), model_names()
-    add(
-        "task",
-        metavar="TASK",
-        nargs="?",
-        help=f"{', '.join(tasks)}, or your Python file",
-    )
-    add("--model", help=f"{', '.join([model, *others])}, or your Python file (default: {model})")
-    add(
-        "--from",
-        dest="start_from",
-        metavar="NET",
-        help=f"start from the weights of a trained network ({NET})",
-    )
+    add("--run", type=Path, metavar="DIR", help="run folder (default: runs/TASK-MODEL-SEED)")
+    add("--resume", action="store_true", help="continue the run in the folder, if there is one")
+    base.add_code(parser, "; then use its name as TASK or MODEL")
+    text = "change any other setting; --settings lists them"
+    add("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", help=text)
+    text = "exit with code 1 if the network misses a goal of its task"
+    add("--require-solved", action="store_true", help=text)
+    add("--settings", action="store_true", help="list all settings of task and model, and exit")
+
+
+def _add_problem(parser: argparse.ArgumentParser) -> None:
+    tasks = ", ".join(base.task_names())
+    text = f"{tasks}, your Python file, or your examples: .jsonl, .csv or .tsv"
+    parser.add_argument("task", metavar="TASK", nargs="?", help=text)
+    text = "examples for validation (default: a tenth of the lines)"
+    parser.add_argument("--valid", metavar="FILE", help=text)
+    layouts = parser.add_mutually_exclusive_group()
+    text = "examples with one target for every symbol of the input (tagging)"
+    layouts.add_argument("--aligned", action="store_true", help=text)
+    text = "examples whose target, as a whole, names a class (classification)"
+    layouts.add_argument("--classify", action="store_true", help=text)
+
+
+def _add_settings(parser: argparse.ArgumentParser) -> None:
+    add, models = parser.add_argument, base.model_names()
+    add("--model", help=f"{', '.join(models)}, or your Python file (default: {models[0]})")
+    text = f"start from the weights of a trained network ({base.NET})"
+    add("--from", dest="start_from", metavar="NET", help=text)
     add("--seed", help="random seed of the initial weights and all data (default: 1)")
     add("--sequences", help="sequences to train on (default: depends on task)")
     add("--paper", action="store_true", help="use the paper's settings, as far as they are known")
     add("--batch-size", help="sequences per update (default: depends on task; 1 in the paper)")
-    add("--starts", help="initialisations to try; the best continues (default: depends on task)")
+    text = "initialisations to try; the best one is trained further (default: depends on task)"
+    add("--starts", help=text)
     add("--engine", help="auto, native or reference (default: auto)")
-    add("--run", type=Path, metavar="DIR", help="run folder (default: runs/TASK-MODEL-SEED)")
-    add("--resume", action="store_true", help="continue the run in the folder, if there is one")
-    add_code(parser, ", for use by name")
-    add("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", help="any other setting")
-    add("--settings", action="store_true", help="list all settings of task and model, and exit")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Train or resume a run; return 0, or 128 + the number of the signal that interrupted it."""
-    from ntm.training import make_progress
-    from ntm.training.begin import train_until_signal
-    from ntm.training.parallel import check_shares, leads
+    """Train or resume a run; return 0, or 128 + the number of the signal that interrupted it.
 
-    with reading_arguments():
-        load_code(options)
+    With --require-solved, return 1 if the network misses a goal of its experiment.
+    """
+    from ntm.training import make_progress
+    from ntm.training.begin import train
+    from ntm.training.parallel import check_shares
+
+    with base.reading_arguments():
+        base.load_code(options)
         settings, folder = requested(options)
         check_shares(settings.training.batch_size)
+        if options.require_solved:
+            _require_goals(settings)
     if options.settings:
         _print_settings(settings)
         return 0
-    result = train_until_signal(settings, folder, resume=options.resume, progress=make_progress())
-    if leads():
-        print(_summary(result, folder, settings.training.validate_beyond))
-    return 0 if result.signal is None else 128 + result.signal
+    chosen = {"resume": options.resume, "progress": make_progress()}
+    result = train(settings, folder, **chosen, raises=False)
+    solved = _print_result(result, folder, settings)
+    if result.signal is not None:
+        return 128 + result.signal
+    return int(options.require_solved and not solved)
+
+
+def is_examples(task: str) -> bool:
+    """Return whether the name of a task is a file of examples."""
+    return task.endswith(_FILES_OF_EXAMPLES)
+
+
+def _print_result(result: "Result", folder: Path, settings: "Settings") -> bool:
+    """Print how the run ended, on one rank only; return whether the goals are reached."""
+    from ntm.training.parallel import leads
+
+    if not leads():
+        return True
+    print(_summary(result, folder, settings.training.validate_beyond))
+    return result.ending not in {"finished", "solved"} or _print_verdicts(folder)
+
+
+def _require_goals(settings: "Settings") -> None:
+    from ntm.paper.verdicts import goals_of
+
+    if not goals_of(settings):
+        raise ValueError(
+            f"--require-solved needs a goal, and {settings.model_name} has none for these settings "
+            f"of the {settings.task.name} task; leave it out, or give the experiment a goal."
+        )
+
+
+def _print_verdicts(folder: Path) -> bool:
+    """Print whether the network reaches its goals, if any; return whether it reaches all."""
+    from ntm.paper.verdicts import advice, judge
+    from ntm.runs import Run
+
+    run = Run(folder)
+    verdicts = judge(run)
+    for verdict in verdicts:
+        print(verdict.sentence)
+    solved = all(verdict.reached for verdict in verdicts)
+    if not solved:
+        print(advice(run.settings))
+    return solved
 
 
 def requested(options: argparse.Namespace) -> tuple["Settings", Path]:
@@ -81,7 +132,7 @@ def requested(options: argparse.Namespace) -> tuple["Settings", Path]:
     typed, folder = _typed_settings(options), options.run
     if options.task is None:
         if not (options.resume and folder):
-            known = ", ".join(task_names())
+            known = ", ".join(base.task_names())
             raise ValueError(f"Name a task: {known}; or resume a run: --run DIR --resume.")
         return _stored(options, folder).with_text(typed), folder
     if options.resume and folder and Run.exists(folder):  # it holds all settings and weights
@@ -91,27 +142,46 @@ def requested(options: argparse.Namespace) -> tuple["Settings", Path]:
         settings = _fine_tuned(preset, options, typed, network)
         folder = folder or Path("runs") / f"{run_name(settings)}-from-{Path(network).name}"
     else:
-        settings = preset(options.task, options.model or model_names()[0]).with_text(typed)
+        settings = _new(preset, options, options.model or base.model_names()[0]).with_text(typed)
         folder = folder or Path("runs") / run_name(settings)
     if options.resume and Run.exists(folder):
         settings = _stored(options, folder).with_text(typed)
     return settings, folder
 
 
+def _new(
+    preset: Callable[[Any, str], "Settings"], options: argparse.Namespace, model: str
+) -> "Settings":
+    """Return the settings of a new run, before the options that name single settings."""
+    if not is_examples(options.task):
+        for name in ("aligned", "classify", "valid"):
+            if getattr(options, name):
+                raise ValueError(f"--{name} is for a file of examples; leave it out.")
+        return preset(options.task, model)
+    from ntm.paper.examples import settings_for_examples
+    from ntm.tasks import examples_from
+
+    layout: Layout = "tagging" if options.aligned else "transduction"
+    if options.classify:
+        layout = "classification"
+    task = examples_from(options.task, layout, options.valid or "")
+    return preset(task, model) if options.paper else settings_for_examples(task, model)
+
+
 def _fine_tuned(
-    preset: Callable[[str, str], "Settings"],
+    preset: Callable[[Any, str], "Settings"],
     options: argparse.Namespace,
     typed: Mapping[str, str],
     network: str,
 ) -> "Settings":
     """Return the settings of a run that starts from a network; refuse conflicting options."""
     from ntm.models import family
-    from ntm.pretrained.runs import find_network, fine_tuned
+    from ntm.runs.opening import find_network, fine_tuned
 
     named = None if options.model is None else family(options.model)
     kind = find_network(network, named).family
     others = {key: text for key, text in typed.items() if key != "training.start_from"}
-    asked = preset(options.task, kind.name).with_text(others)
+    asked = _new(preset, options, kind.name).with_text(others)
     settings = fine_tuned(asked, network, named)
     before, after = asked.flat(), settings.flat()
     for key, text in others.items():
@@ -127,11 +197,12 @@ def _stored(options: argparse.Namespace, folder: Path) -> "Settings":
     """Return the settings of a resumed run; refuse another task or model than the run has."""
     from ntm.models import family
     from ntm.runs import Run
-    from ntm.tasks import TASKS
+    from ntm.tasks import TASKS, Examples
 
     settings = Run(folder).settings
     if options.task is not None:
-        _require_same("task", TASKS.find(options.task).name, settings.task.name, folder)
+        task = Examples if is_examples(options.task) else TASKS.find(options.task)
+        _require_same("task", task.name, settings.task.name, folder)
     if options.model is not None:
         _require_same("model", family(options.model).name, settings.model_name, folder)
     return settings
@@ -145,7 +216,7 @@ def _require_same(name: str, given: str, stored: str, folder: Path) -> None:
 def _typed_settings(options: argparse.Namespace) -> dict[str, str]:
     given = {f"training.{name}": getattr(options, name) for name in _TYPED}
     typed = {key: value for key, value in given.items() if value is not None}
-    return typed | dict(set_pairs(options.set))
+    return typed | dict(base.set_pairs(options.set))
 
 
 def _print_settings(settings: "Settings") -> None:
@@ -160,7 +231,7 @@ def _print_settings(settings: "Settings") -> None:
             if name not in FOLLOWS_FROM_TASK
         ]
         if rows:
-            print_table(rows)
+            base.print_table(rows)
             print()
 
 
@@ -171,9 +242,9 @@ def _summary(result: "Result", folder: Path, beyond: str) -> str:
     best = "" if result.best_bits is None else f", {result.best_bits:.4f} in the best validation"
     if best and beyond:
         best += f" (including the cost at {beyond})"
-    following = f"ntm eval {quoted(folder)}"
+    following = f"ntm eval {base.quoted(folder)}"
     if result.ending in {"interrupted", "out of time"}:
-        following = f"ntm train --run {quoted(folder)} --resume"
+        following = f"ntm train --run {base.quoted(folder)} --resume"
     already = " already" if result.sequences == result.resumed_at > 0 else ""
     if already and result.ending == "finished":
         following += f"; or train for longer: --resume --sequences {2 * result.sequences}"

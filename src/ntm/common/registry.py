@@ -38,11 +38,18 @@ class Registry(UserDict[str, Entry]):
     def __init__(self, what: str, group: str, require: Callable[[object], None]) -> None:
         self._what, self._group, self._require = what, group, require
         self._entries: dict[str, Entry] = {}
+        self._unlisted: dict[str, Entry] = {}
         self._unusable: dict[str, str] = {}
         self._complete = False
 
-    def add(self, name: str, entry: Entry) -> Entry:
-        """Register an entry. Running the same definition again, as in a notebook, replaces it."""
+    def add(self, name: str, entry: Entry, listed: bool = True) -> Entry:
+        """Register an entry. Running the same definition again, as in a notebook, replaces it.
+
+        listed: whether the registry lists the entry; otherwise only `find` returns it (True).
+        """
+        if not listed:
+            self._unlisted[name] = entry
+            return entry
         known = self._entries.get(name, entry)
         if _definition(known) != _definition(entry):
             raise ValueError(
@@ -60,6 +67,8 @@ class Registry(UserDict[str, Entry]):
         """
         if name is not None and name.endswith(".py"):
             return self._only_one_of(load_file(name))
+        if name in self._unlisted:
+            return self._unlisted[name]
         self._load_entry_points(asked=name)
         if name in self._unusable and name not in self._entries:
             raise ValueError(self._unusable[name])

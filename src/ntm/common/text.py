@@ -1,6 +1,7 @@
 """Wording shared by errors, tables and progress displays."""
 
 import difflib
+import math
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 
@@ -27,7 +28,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def _word(name: str) -> str:
-    """Strip dashes and section: batch_size from --batch-size and training.batch_size."""
+    """Return the bare name: batch_size for --batch-size and for training.batch_size."""
     return name.lstrip("-").rpartition(".")[2].replace("-", "_")
 
 
@@ -64,6 +65,24 @@ def bits_text(bits: float) -> str:
 def percent(share: float) -> str:
     """Format a share as a percentage, rounded down: 99.97 % is not 100 %."""
     return f"{int(1000 * share + 1e-9) / 10:g} %"
+
+
+def sure(reached: int, count: int) -> str:
+    """Format a count of successes with Wilson's 95 % interval: 9 of 10 (60 to 98 %)."""
+    low, high = (round(100 * bound) for bound in wilson_interval(reached, count))
+    return f"{reached} of {count} ({low} to {high} %)"
+
+
+def wilson_interval(reached: int, count: int) -> tuple[float, float]:
+    """Return Wilson's score interval for a share: with 95 % confidence, the true share is inside.
+
+    The interval of Wilson (1927) stays within 0 and 1 and is useful for small counts.
+    """
+    z = statistics.NormalDist().inv_cdf(0.975)
+    share, weight = reached / count, z * z / count
+    middle = share + weight / 2
+    half = math.sqrt(weight * (share * (1 - share) + weight / 4))
+    return max(0.0, (middle - half) / (1 + weight)), min(1.0, (middle + half) / (1 + weight))
 
 
 def spread(values: Sequence[float], text: Callable[[float], str]) -> str:

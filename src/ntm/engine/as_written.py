@@ -70,7 +70,7 @@ def replaced_function() -> str | None:
 
 
 def replaced_method(kind: type[nn.Module]) -> str | None:
-    """Return the first method of a class that was replaced or hides an inherited one, or None."""
+    """Return the first method of a class that was replaced or hides an inherited method."""
     now = {name: value for name, value in vars(kind).items() if callable(value)}
     added = (name for name in now if name not in _methods[kind] and hasattr(nn.Module, name))
     gone = (name for name, value in _methods[kind].items() if now.get(name) is not value)

@@ -63,14 +63,15 @@ class Native:
         learned = state is None
         call = Call(net.config, net.backward_clip, lengths, len(weights), learned, keep, weightings)
         if not unseen or not _all_plain((x, *(state or ()))):
-            state = net.start(x.shape[1]) if state is None else state
-            return _through_operator(call, x, weights, state, record, record_memory)
+            return _through_operator(call, x, weights, call.state(start), record, record_memory)
         parts = start[: call.parts]
+        if keep:
+            native.release_with(net)
         if keep and not record:
             logits, *outputs = _apply(call, x, *weights, *parts)
             final, found = outputs[: call.parts], outputs[call.parts :]
             return logits, call.whole(final, start), _named(found)
-        logits, final, found, tape = call.forward(x, weights, call.state(parts, x.shape[1]))
+        logits, final, found, tape = call.forward(x, weights, call.state(parts))
         recorded = call.record(x, tape, record_memory) if record else _named(found)
         return logits, call.whole(final, start), recorded
 
@@ -114,7 +115,7 @@ class Call:
         compiling = torch.compiler.is_compiling()
         self.sizes: Any = None if compiling else native.sizes_of(config, backward_clip)
         # Number of state parts with elements: only a recurrent controller has the last two.
-        self.parts = 6 if config.controller == "lstm" else 4
+        self.parts = 6 if config.recurrent_layers else 4
 
     def whole(self, final: list[Tensor], start: Sequence[Tensor]) -> list[Tensor]:
         """Return all six parts of a final state, including parts without elements."""
@@ -123,15 +124,15 @@ class Call:
         shape = len(final[0]), 0, self.config.controller_size
         return [*final, *(final[0].new_empty(shape) for _ in range(6 - self.parts))]
 
-    def state(self, start: Sequence[Tensor], batch_size: int) -> Sequence[Tensor]:
-        """Return the start of every sequence, with the same numbers as `StartState.forward`."""
+    def state(self, start: Sequence[Tensor]) -> Sequence[Tensor]:
+        """Return the start state, with the same numbers as `StartState.forward`.
+
+        A learned start is one state for all sequences, without the batch axis.
+        """
         if not self.learned:
             return start
         memory, read_logits, write_logits, *rest = start
-        parts = (memory, read_logits.softmax(1), write_logits.softmax(1), *rest)
-        if batch_size == 1:  # the kernels see the same numbers with and without the batch axis
-            return parts
-        return [part.expand(batch_size, *part.shape).contiguous() for part in parts]
+        return (memory, read_logits.softmax(1), write_logits.softmax(1), *rest)
 
     def divided(self, gradients: Gradients) -> tuple[Tensor | None, Gradients, Gradients]:
         """Return the gradients of the logits, of the final state and of the weightings."""
@@ -156,7 +157,7 @@ class _Sequence(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, call: Call, x: Tensor, *tensors: Tensor) -> tuple[Tensor, ...]:
-        weights, state = tensors[: call.weights], call.state(tensors[call.weights :], x.shape[1])
+        weights, state = tensors[: call.weights], call.state(tensors[call.weights :])
         logits, final, weightings, tape = call.forward(x, weights, state)
         ctx.save_for_backward(x, tape, *weights, *state)
         ctx.call = call
@@ -186,13 +187,11 @@ _apply: Any = super(torch.autograd.Function, _Sequence).apply
 
 
 def _learned_gradients(dstate: Sequence[Tensor], state: Sequence[Tensor]) -> list[Tensor]:
-    """Return the gradients of the learned start from the gradients of each sequence's start."""
-    batched = dstate[0].dim() > 2
-    memory, read, write, *rest = (part.sum(0) for part in dstate) if batched else dstate
-    weightings = [part[0] if part.dim() > 2 else part for part in state[1:3]]
+    """Return the gradients of the learned start from the gradient of the start state."""
+    memory, read, write, *rest = dstate
     logits = [
         torch_names.softmax_backward(gradient, values, 1, values.dtype)
-        for gradient, values in zip((read, write), weightings, strict=True)
+        for gradient, values in zip((read, write), state[1:3], strict=True)
     ]
     return [memory, *logits, *rest]
 
@@ -207,7 +206,10 @@ def _through_operator(
 ) -> Answer:
     choices = operators.choices_of(call.config, call.backward_clip)
     forward = operators.forward_with_weightings if call.weightings else operators.forward
-    logits, *rest, tape = forward(x, call.lengths, weights, list(state), *choices, call.keep)
+    missing = 6 - len(state)  # a feedforward controller's learned start has no hidden state
+    nothing = state[0].new_empty(0, call.config.controller_size)
+    state = [*state, *[nothing] * missing]
+    logits, *rest, tape = forward(x, call.lengths, weights, state, *choices, call.keep)
     final, found = rest[: len(state)], rest[len(state) :]
     return logits, final, call.record(x, tape, record_memory) if record else _named(found)
 
@@ -229,7 +231,6 @@ def _backward_by_operator(
     if dlogits is None:
         dlogits = x.new_zeros(*x.shape[:2], call.config.output_size)
     choices = operators.choices_of(call.config, call.backward_clip)
-    state = [part.reshape(x.shape[1], *part.shape[-2:]) for part in state]
     dx, *rest = operators.backward(
         *(x, call.lengths, weights, state, tape, dlogits, dfinal, *choices, *dweightings)
     )

@@ -1,10 +1,9 @@
-"""Training step without autograd: one call for all gradients and one call for all updates.
+"""Gradients of a training step without autograd, in one call.
 
 For a batch of one sequence, the kernels take a tenth of a millisecond. Building and walking
-autograd's graph would take as long again. These calls compute the same numbers without a graph.
+autograd's graph would take as long again. This call computes the same numbers without a graph.
 """
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -18,8 +17,6 @@ from ntm.engine import native, recognition
 
 if TYPE_CHECKING:
     from ntm.layer import NTM
-
-Row = list[Tensor]
 
 
 class FusedGradients(ABC):
@@ -42,7 +39,7 @@ class FusedGradients(ABC):
             for part in parts
             for tensors in (part, _gradients(part))
         ]
-        self._given: tuple[Tensor | None, ...] = (None,) * 4
+        self._given: tuple[Tensor | bool | None, ...] = (None,) * 5
         self._block: Any = None
         self._sequences = 0
 
@@ -51,13 +48,22 @@ class FusedGradients(ABC):
         """Return the extension's object for this network with its present settings."""
 
     def __call__(
-        self, inputs: Tensor, targets: Tensor, mask: Tensor, lengths: Tensor, start: int, stop: int
+        self,
+        inputs: Tensor,
+        targets: Tensor,
+        mask: Tensor,
+        lengths: Tensor,
+        start: int,
+        stop: int,
+        *,
+        symbols: bool = False,
     ) -> float:
         """Return the mean cost in nats of sequences start to stop - 1; replace all gradients.
 
         inputs, targets: (time, batch, channels); mask: (time, batch); lengths: (batch,).
+        symbols: whether the targets are one symbol per step instead of bits (False).
         """
-        given = (inputs, targets, mask, lengths)
+        given = (inputs, targets, mask, lengths, symbols)
         if not all(map(is_, given, self._given)):
             self._take(*given)
         if not 0 <= start < stop <= self._sequences:
@@ -68,7 +74,9 @@ class FusedGradients(ABC):
         nats: float = self._kernels().compute(self._block, start, stop, torch.get_num_threads())
         return nats
 
-    def _take(self, inputs: Tensor, targets: Tensor, mask: Tensor, lengths: Tensor) -> None:
+    def _take(
+        self, inputs: Tensor, targets: Tensor, mask: Tensor, lengths: Tensor, symbols: bool
+    ) -> None:
         """Check a new block. Most calls use the same block again and skip this."""
         steps, sequences = inputs.shape[:2]
         channels = self._config.input_size, self._config.output_size
@@ -80,9 +88,10 @@ class FusedGradients(ABC):
                 f"lengths must be ({sequences},) int64, got {tuple(lengths.shape)} {lengths.dtype}."
             )
         self._block = native.function("Block", self._dtype)(
-            *channels, inputs, targets, mask, lengths.contiguous()
+            *channels, inputs, targets, mask, lengths.contiguous(), symbols
         )
-        self._given, self._sequences = (inputs, targets, mask, lengths), sequences
+        self._given = (inputs, targets, mask, lengths, symbols)
+        self._sequences = sequences
 
     def _require(self, name: str, tensor: Tensor, shape: tuple[int, ...]) -> None:
         if tensor.dtype != self._dtype or tensor.shape != shape:
@@ -101,6 +110,7 @@ class NTMGradients(FusedGradients):
     def __init__(self, net: "NTM") -> None:
         super().__init__(net.config, recognition.weights_of(net), recognition.start_of(net))
         self._net = net
+        native.release_with(net)
         self._make_native()
 
     def _make_native(self) -> None:
@@ -128,51 +138,6 @@ class LSTMGradients(FusedGradients):
 
     def _kernels(self) -> Any:
         return self._native
-
-
-class FusedUpdate:
-    """Graves' RMSProp over all parameters; see GravesRMSprop for the equations and the state."""
-
-    def __init__(self, rows: Iterable[Row]) -> None:
-        """Hand the tensors to the extension.
-
-        rows: parameter, gradient, mean_square, mean and delta of each parameter.
-        """
-        kept = [[tensor.detach() for tensor in row] for row in rows]
-        self._native = native.function("Optimiser", kept[0][0].dtype)(kept)
-
-    def step(
-        self, lr: float, decay: float, momentum: float, epsilon: float, clip: float | None
-    ) -> bool:
-        """Update everything; if a gradient is not finite, change nothing and return False."""
-        done: bool = self._native.step(lr, decay, momentum, epsilon, _limit(clip))
-        return done
-
-
-def update_once(
-    rows: list[Row],
-    lr: float,
-    decay: float,
-    momentum: float,
-    epsilon: float,
-    clip: float | None,
-) -> bool:
-    """Do one `FusedUpdate` step on tensors whose memory may move before the next step.
-
-    Change nothing and return False if a gradient is not finite or the kernels do not take the
-    tensors.
-    """
-    first = rows[0][0]
-    if not native.may_take(first):
-        return False
-    done: bool = native.function("update", first.dtype)(
-        rows, lr, decay, momentum, epsilon, _limit(clip)
-    )
-    return done
-
-
-def _limit(clip: float | None) -> float:
-    return math.inf if clip is None else clip
 
 
 def _gradients(parameters: Iterable[Tensor]) -> list[Any]:

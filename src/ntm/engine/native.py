@@ -5,11 +5,12 @@ tensors contiguous. The binding checks the tensors against the contract (csrc/te
 `operators` and `direct` are the two callers.
 """
 
+import functools
 import importlib
 import math
 import os
+import weakref
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,16 +19,13 @@ from torch import Tensor
 
 from ntm import torch_names
 from ntm.config import SHARPENING_EPSILON, SIMILARITY_EPSILON, NTMConfig
-from ntm.trace import AXES, HEAD_ARRAYS
+from ntm.description import describe
 
 NO_ONNX = "ONNX has no operator for its kernels"
 _NONE = [None, None]  # the weightings of a call that does not request them
+_LARGE = 1 << 15
+"""Elements from which on a tensor takes its memory from the extension."""
 PRECISIONS = {torch.float32: "float", torch.float64: "double"}
-# Arrays that the kernels record, in the order of the kernels.
-RECORDED = (
-    *("hidden", "reads", "erases", "adds", "memory"),
-    *(f"{kind}_{name}" for kind in ("read", "write") for name in HEAD_ARRAYS),
-)
 
 
 class Loaded(NamedTuple):
@@ -94,13 +92,13 @@ def obstacle(device: torch.device, dtype: torch.dtype) -> str | None:
     return None
 
 
-@lru_cache
+@functools.lru_cache
 def function(name: str, dtype: torch.dtype) -> Any:
     """Return a function or class of the extension for a dtype."""
     return getattr(_loaded.module, f"{name}_{PRECISIONS[dtype]}")
 
 
-@lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=256)
 def sizes_of(config: NTMConfig, backward_clip: float | None) -> Any:
     """Return the extension's description of a network."""
     return _loaded.module.Sizes(
@@ -142,22 +140,24 @@ def forward(
 ) -> tuple[Tensor, list[Tensor], list[Tensor], Tensor]:
     """Return logits, the parts of the final state, weightings, and the tape for `backward`.
 
-    keep: whether `backward` will be called. If not, the tape does not grow with the steps.
+    start: a state of every sequence, or one state for all of them, without the batch axis.
+    keep: whether `backward` will be called. If not, the tape is empty.
     with_weightings: whether to return the weightings of the read heads and of the write heads at
         every step, (time, batch, heads, N); otherwise the list is empty.
     """
     steps, batch_size, _ = x.shape
     weights, start = _contiguous(weights), _contiguous(start)
     x = x if x.stride(2) == 1 else x.contiguous()
-    zeros = x.new_empty if lengths is None else x.new_zeros  # with lengths, some are not written
-    logits = zeros(steps, batch_size, weights[-1].shape[0])
-    final = [x.new_empty(batch_size, *part.shape[-2:]) for part in start]
+    make = empty if lengths is None else Tensor.new_zeros  # with lengths, some are not written
+    logits = make(x, steps, batch_size, weights[-1].shape[0])
+    new = x.new_empty if batch_size == 1 else functools.partial(empty, x)
+    final = [new(batch_size, *part.shape[-2:]) for part in start]
     heads = [part.shape[-2:] for part in start[1:3]] if with_weightings else []
-    weightings = [zeros(steps, batch_size, *shape) for shape in heads]
-    tape = x.new_empty(_loaded.module.tape_size(sizes, steps, batch_size, keep))
+    weightings = [make(x, steps, batch_size, *shape) for shape in heads]
+    tape = empty(x, _loaded.module.tape_size(steps, batch_size, keep, sizes))
     function("forward", x.dtype)(
-        *(sizes, x, lengths, torch.get_num_threads(), weights, start, keep),
-        *(tape, logits, final, weightings or _NONE),
+        *(logits, final, weightings or _NONE, tape),
+        *(x, lengths, start, _is_shared(start), weights, keep, torch.get_num_threads(), sizes),
     )
     return logits, final, weightings, tape
 
@@ -184,13 +184,15 @@ def backward(
         dlogits = x.new_zeros(steps, batch_size, weights[-1].shape[0])
     dfinal = [None if d is None else d.contiguous() for d in dfinal]
     dweightings = [None if d is None else d.contiguous() for d in dweightings]
-    if tape.numel() != _loaded.module.tape_size(sizes, steps, batch_size, True):
+    if tape.numel() != _loaded.module.tape_size(steps, batch_size, True, sizes):
         raise ValueError("tape must come from a forward with keep=True, and this one does not.")
     dx = torch.zeros_like(x, memory_format=torch.contiguous_format) if with_dx else None
-    dweights, dstart = [*map(torch.empty_like, weights)], empty_like(start)
+    dweights = [*map(torch.empty_like, weights)]
+    dstart = [empty(x, *part.shape) for part in start]
     function("backward", x.dtype)(
-        *(sizes, steps, batch_size, lengths, torch.get_num_threads(), weights, tape),
-        *(dlogits.contiguous(), dfinal, dweightings or _NONE, dx, dweights, dstart),
+        *(dx, dweights, dstart, _is_shared(start)),
+        *(dlogits.contiguous(), dfinal, dweightings or _NONE, tape, weights),
+        *(steps, batch_size, lengths, torch.get_num_threads(), sizes),
     )
     return dx, dweights, dstart
 
@@ -205,14 +207,28 @@ def record(
 ) -> dict[str, Tensor]:
     """Copy everything that the heads did out of the tape, under the names of a `Trace`."""
     steps, batch_size = x.shape[:2]
-    size = {"T": steps, "B": batch_size, "C": config.controller_size, "S": len(config.shifts)}
-    size |= {"N": config.memory_locations, "M": config.memory_width}
-    size |= {"R": config.read_heads, "W": config.write_heads}
-    names = [name for name in RECORDED if with_memory or name != "memory"]
-    found = {name: x.new_zeros([size[axis] for axis in AXES[name]]) for name in names}
-    arrays = [found.get(name) for name in RECORDED]
-    function("record", x.dtype)(sizes, steps, batch_size, lengths, tape, arrays)
+    described = describe(config)
+    arrays = [array for array in described.arrays if with_memory or array.role != "memory"]
+    found = {a.name: x.new_zeros(steps, batch_size, *described.shape(a)) for a in arrays}
+    ordered = [found.get(array.name) for array in described.arrays]
+    function("record", x.dtype)(ordered, tape, steps, batch_size, lengths, sizes)
     return found
+
+
+def release_memory() -> None:
+    """Return the memory that is kept for later calls to the system."""
+    if _loaded.module is not None:
+        _loaded.module.release_memory()
+
+
+_users: "weakref.WeakSet[Any]" = weakref.WeakSet()
+
+
+def release_with(net: Any) -> None:
+    """Release the memory that is kept for later calls when a network is deleted."""
+    if net not in _users:
+        _users.add(net)
+        weakref.finalize(net, release_memory).atexit = False
 
 
 def unchanged(*facts: list[Any]) -> bool:
@@ -242,6 +258,22 @@ def surely_finite(tensor: Tensor) -> bool:
 def empty_like(tensors: Sequence[Tensor]) -> list[Tensor]:
     """Return uninitialised, contiguous tensors of the same dtypes and shapes."""
     return list(map(torch.empty_like, _contiguous(tensors)))
+
+
+def empty(like: Tensor, *shape: int) -> Tensor:
+    """Return an uninitialised tensor of the dtype of `like`.
+
+    Large tensors use memory that the extension keeps for the next call (csrc/blocks.h): new memory
+    costs a page fault for each page.
+    """
+    if math.prod(shape) < _LARGE:
+        return like.new_empty(shape)
+    found: Tensor = function("empty", like.dtype)(list(shape))
+    return found
+
+
+def _is_shared(start: Sequence[Tensor]) -> bool:
+    return start[0].dim() == 2
 
 
 def _contiguous(tensors: Sequence[Tensor]) -> list[Tensor]:

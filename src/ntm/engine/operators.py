@@ -1,7 +1,8 @@
 """The native engine as operators of PyTorch, for compilers, exporters and modes.
 
 `ntm::forward`, `ntm::forward_with_weightings` and `ntm::backward` are registered with autograd and
-fake implementations. They read the sizes off the tensors, so that sizes may be symbolic.
+fake implementations. They read the sizes off the tensors, so that sizes may be symbolic. `start` is
+a state of every sequence, or one state for all of them, without the batch axis.
 """
 
 import functools
@@ -18,6 +19,9 @@ from ntm.engine import native, transforms
 
 Choices = tuple[bool, list[int], bool, float]
 _ADVICE = "Give the network engine='reference'."
+_GROUP, _NEAR, _LEAST_INTERVAL = 4, 128 * 1024, 8  # of groups.h and tape.h
+_torch: Any = torch
+_smaller, _larger = _torch.sym_min, _torch.sym_max  # have no type annotations
 
 
 def choices_of(config: NTMConfig, backward_clip: float | None) -> Choices:
@@ -121,11 +125,13 @@ def _fake_forward(
         raise RuntimeError(f"The native engine cannot run here: {native.NO_ONNX}. {_ADVICE}")
     (lstm, shifts, *_), keep = choices_and_keep[:-1], choices_and_keep[-1]
     steps, batch_size = x.shape[:2]
-    size = tape_size(sizes_of(weights, start), lstm, len(shifts), steps, batch_size, keep)
+    kept = (sizes_of(weights, start), lstm, len(shifts), steps, batch_size)
+    size = tape_size(*kept) if keep else 0
     logits = x.new_empty(steps, batch_size, weights[-1].shape[0])
-    heads = [part.shape[1:] for part in start[1:3]] if with_weightings else []
+    final = [x.new_empty(batch_size, *part.shape[-2:]) for part in start]
+    heads = [part.shape[-2:] for part in start[1:3]] if with_weightings else []
     weightings = [x.new_empty(steps, batch_size, *shape) for shape in heads]
-    return logits, *native.empty_like(start), *weightings, x.new_empty(size)
+    return logits, *final, *weightings, x.new_empty(size)
 
 
 def _fake_backward(
@@ -223,31 +229,31 @@ def sizes_of(weights: Sequence[Tensor], start: Sequence[Tensor]) -> SizesOf:
         outputs=weights[-2].shape[0],
         units=weights[-4].shape[1],
         layers=len(weights) // 2 - 2,
-        locations=memory.shape[1],
-        width=memory.shape[2],
-        read_heads=read_weightings.shape[1],
-        write_heads=write_weightings.shape[1],
+        locations=memory.shape[-2],
+        width=memory.shape[-1],
+        read_heads=read_weightings.shape[-2],
+        write_heads=write_weightings.shape[-2],
         features=weights[-2].shape[1],
         raw_heads=weights[-4].shape[0],
         controller_inputs=weights[0].shape[1],
     )
 
 
-def tape_size(
-    sizes: SizesOf, lstm: bool, shifts: int, steps: int, batch_size: int, keep: bool
-) -> int:
-    """Return the elements of a tape, as plan.h does, but also for symbolic sizes."""
-    row = _padded(sizes.locations)
-    heads = sizes.read_heads + sizes.write_heads
+def tape_size(sizes: SizesOf, lstm: bool, shifts: int, steps: int, batch_size: int) -> int:
+    """Return the elements of a tape that is kept, as tape.h does, but also for symbolic sizes."""
+    row, heads = _padded(sizes.locations), sizes.read_heads + sizes.write_heads
+    memory, record = row * sizes.width, row * (1 + 4 * heads)
+    group = _smaller(batch_size, _GROUP)
+    interval = _larger(_NEAR // (group * memory), _LEAST_INTERVAL)
+    between = _smaller(interval - 1, steps) * group * memory
+    kept = (steps // interval + 1) * memory + (steps + 1) * record
     squashed = heads * (sizes.width + 6 + shifts) + 2 * sizes.write_heads * sizes.width
-    per_step = row * (sizes.width + 1 + 4 * heads) + _padded(squashed) + _padded(sizes.features)
+    control = _padded(squashed) + _padded(sizes.features) + _padded(sizes.controller_inputs)
     if lstm:
         per_layer = _padded(4 * sizes.units) + 2 * _padded(sizes.units)
-        above = (sizes.layers - 1) * _padded(2 * sizes.units)
-        per_step += _padded(sizes.controller_inputs) + above + sizes.layers * per_layer
-    else:
-        per_step += _padded(sizes.controller_inputs)
-    return batch_size * (steps + 1 if keep else 2) * per_step + 16
+        control += (sizes.layers - 1) * _padded(2 * sizes.units) + sizes.layers * per_layer
+    size: int = batch_size * (kept + (steps + 1) * control) + between + 16
+    return size
 
 
 def _padded(count: int) -> int:

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from ntm import torch_names
 from ntm.cell import Cell
 from ntm.config import NTMConfig
-from ntm.controllers import FeedforwardController, LSTMController
+from ntm.controllers import CONTROLLERS
 from ntm.engine import as_written, native
 from ntm.heads import Heads
 from ntm.start import StartState
@@ -24,7 +24,7 @@ from ntm.start import StartState
 if TYPE_CHECKING:
     from ntm.layer import NTM
 
-_KINDS = (Cell, FeedforwardController, LSTMController, Heads, StartState, nn.Linear, nn.ModuleList)
+_KINDS = (Cell, *CONTROLLERS.values(), Heads, StartState, nn.Linear, nn.ModuleList)
 # Methods that a call of a module runs. An attribute with such a name on a module would replace one.
 _METHODS: dict[type[nn.Module], tuple[str, ...]] = {}
 _NETWORKS: set[type[nn.Module]] = set()
@@ -95,7 +95,7 @@ class _Recognised:
         )
 
     def is_still(self, net: "NTM") -> bool:
-        """Whether nothing that recognition examines has changed."""
+        """Whether everything that recognition examines is unchanged."""
         same = net.config is self._config and net._modules is self._children
         return same and as_written.is_intact() and native.unchanged(*self._facts)
 
@@ -246,7 +246,7 @@ def _tree_of(config: NTMConfig) -> "_Tree":
 @lru_cache(maxsize=256)
 def _worked_out(config: NTMConfig) -> "_Tree":
     return _Tree(
-        LSTMController if config.controller == "lstm" else FeedforwardController,
+        CONTROLLERS[config.controller],
         config.read_heads * config.read_head_outputs,
         tuple(_linear(*sizes) for sizes in _maps(config)),
         _start_shapes(config),
@@ -260,7 +260,7 @@ def _linear(name: str, outputs: int, inputs: int) -> _Linear:
 def _maps(config: NTMConfig) -> Iterator[tuple[str, int, int]]:
     """Yield name, outputs and inputs of every linear map."""
     below, size = config.controller_inputs, config.controller_size
-    gates, own = (4 * size, size) if config.controller == "lstm" else (size, 0)
+    gates, own = config.controller_gates * size, size if config.recurrent_layers else 0
     for layer in range(config.controller_layers):
         yield f"controller.layers.{layer}", gates, below + own
         below = size

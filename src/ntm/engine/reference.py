@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from ntm import torch_names
-from ntm.cell import Cell, State, Step
+from ntm.cell import Cell, State, StepRecord
 from ntm.engine.base import WEIGHTINGS, Record, Request, register
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def unroll(
     x: Tensor,
     state: State,
     lengths: Tensor | None = None,
-    on_step: Callable[[Step, State, Tensor | None], None] | None = None,
+    on_step: Callable[[StepRecord, State, Tensor | None], None] | None = None,
 ) -> tuple[Tensor, State]:
     """Run the loop over time:
 
@@ -44,7 +44,9 @@ def unroll(
     return torch.stack(outputs), state
 
 
-def _advance(cell: Cell, x: Tensor, state: State, active: Tensor | None) -> tuple[Step, State]:
+def _advance(
+    cell: Cell, x: Tensor, state: State, active: Tensor | None
+) -> tuple[StepRecord, State]:
     step, after = cell(_where(active, x), state)
     return step, State(*(_where(active, new, old) for new, old in zip(after, state, strict=True)))
 
@@ -174,7 +176,7 @@ class _Steps:
         self._with_memory, self._weightings_alone = with_memory, weightings_alone
         self._records: list[Record] = []
 
-    def note(self, step: Step, after: State, active: Tensor | None) -> None:
+    def note(self, step: StepRecord, after: State, active: Tensor | None) -> None:
         """Add a step and the state after it, with zeros for the sequences that have ended."""
         noted = _weightings_of(step) if self._weightings_alone else _record_of(step, after)
         if self._with_memory:
@@ -187,11 +189,11 @@ class _Steps:
         return {name: torch.stack([step[name] for step in self._records]) for name in names}
 
 
-def _weightings_of(step: Step) -> Record:
+def _weightings_of(step: StepRecord) -> Record:
     return dict(zip(WEIGHTINGS, (step.read.weighting, step.write.weighting), strict=True))
 
 
-def _record_of(step: Step, after: State) -> Record:
+def _record_of(step: StepRecord, after: State) -> Record:
     heads = step.parameters
     record = {"hidden": step.hidden, "reads": after.reads, "erases": heads.erase, "adds": heads.add}
     kinds = (("read", heads.read, step.read), ("write", heads.write, step.write))

@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING
 
 from ntm.common.lazy import lazily
-from ntm.evaluation.costs import Evaluation, costs, enlarged, evaluate, generalise
+from ntm.evaluation.costs import Evaluation, costs, enlarged, evaluate, generalise, resized
 from ntm.evaluation.findings import Analysis, Finding
+from ntm.evaluation.predicting import predict
 from ntm.evaluation.recording import Recording, record
 
 if TYPE_CHECKING:
@@ -20,7 +21,9 @@ __all__ = [
     "enlarged",
     "evaluate",
     "generalise",
+    "predict",
     "record",
+    "resized",
 ]
 
 # `analyse` looks up the experiment of a task, so it lives with the experiments, a layer above.

@@ -65,6 +65,10 @@ def record(model: torch.nn.Module, task: Task, sequences: int = 200, seed: int =
     seed: selects the problems. Training draws from a different random stream.
     """
     check_value("sequences", sequences, int, {"at_least": 1})
-    batch = task.sample(sequences, block_generator("recording", seed))
+    batch = task.for_validation.sample(sequences, block_generator("recording", seed))
     there = batch.to(next(model.parameters()).device)
-    return Recording(task, batch, family_of(model).trace(model, there.inputs, there.lengths))
+    family = family_of(model)
+    trace = family.trace(model, there.inputs, there.lengths)
+    if not all(trace.weightings(kind).shape[2] for kind in ("read", "write")):
+        raise ValueError(f"{family.title} has no heads to watch; give an NTM.")
+    return Recording(task, batch, trace)

@@ -1,15 +1,17 @@
 """Properties of a weighting: the head's location, its focus and its mode of addressing."""
 
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ntm.description import HeadKind
 from ntm.trace import Array, Trace
 
-Kind = Literal["read", "write"]
 Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+Booleans = NDArray[np.bool_]
 
 MODES = ("content", "content then shift", "shift")
 """Section 3.3.2: the three ways of combining content and location addressing."""
@@ -17,37 +19,64 @@ MODES = ("content", "content then shift", "shift")
 CONTENT, CONTENT_THEN_SHIFT, SHIFT = range(3)
 
 
-class Track(NamedTuple):
-    """Path of one head; arrays are (time, batch) unless stated."""
+@dataclass(frozen=True)
+class Track:
+    """Path of one head through a trace; arrays are (time, batch) unless stated."""
 
-    place: Integers  # location of the largest weight
-    focus: Array  # largest weight
-    mode: Integers  # index into MODES
-    match: Integers  # location that the key matches best
-    key: Array  # (time, batch, M)
-    vector: Array  # vector added or read, (time, batch, M)
+    trace: Trace
+    kind: HeadKind
+    head: int
 
+    @cached_property
+    def place(self) -> Integers:
+        """Location of the largest weight."""
+        place: Integers = self._weightings.argmax(axis=-1)
+        return place
 
-def track(trace: Trace, kind: Kind, head: int) -> Track:
-    """Follow one head through a trace."""
-    weightings = _of(trace, kind, "weightings")[:, :, head]
-    vectors = trace.reads if kind == "read" else trace.adds
-    return Track(
-        weightings.argmax(axis=-1),
-        weightings.max(axis=-1),
-        modes(trace, kind)[:, :, head],
-        _of(trace, kind, "content")[:, :, head].argmax(axis=-1),
-        _of(trace, kind, "keys")[:, :, head],
-        vectors[:, :, head],
-    )
+    @cached_property
+    def focus(self) -> Array:
+        """Largest weight."""
+        focus: Array = self._weightings.max(axis=-1)
+        return focus
+
+    @cached_property
+    def mode(self) -> Integers:
+        """Mode of addressing, as an index into MODES."""
+        return modes(self.trace, self.kind)[:, :, self.head]
+
+    @cached_property
+    def match(self) -> Integers:
+        """Location that the key matches best."""
+        match: Integers = _of(self.trace, self.kind, "content")[:, :, self.head].argmax(axis=-1)
+        return match
+
+    @property
+    def key(self) -> Array:
+        """Key of the head, (time, batch, M)."""
+        return _of(self.trace, self.kind, "keys")[:, :, self.head]
+
+    @property
+    def vector(self) -> Array:
+        """Vector that the head adds or reads, (time, batch, M)."""
+        return self.trace.vectors(self.kind)[:, :, self.head]
+
+    @property
+    def _weightings(self) -> Array:
+        return self.trace.weightings(self.kind)[:, :, self.head]
 
 
 def tracks(trace: Trace, pair: tuple[int, int]) -> tuple[Track, Track]:
     """Follow a write head and a read head."""
-    return track(trace, "write", pair[0]), track(trace, "read", pair[1])
+    return Track(trace, "write", pair[0]), Track(trace, "read", pair[1])
 
 
-def modes(trace: Trace, kind: Kind) -> Integers:
+def tells_modes(trace: Trace) -> bool:
+    """Whether a trace records how each head combines content and location addressing."""
+    needed = ("content", "gated", "gates", "shifts")
+    return all(f"{kind}_{name}" in trace.arrays for kind in ("read", "write") for name in needed)
+
+
+def modes(trace: Trace, kind: HeadKind) -> Integers:
     """Return the mode of addressing that led to each head's location, as an index into MODES.
 
     Before sharpening, the weight at a location is a sum over the shifts. Each term has a part from
@@ -58,7 +87,7 @@ def modes(trace: Trace, kind: Kind) -> Integers:
 
     Returns (time, batch, heads).
     """
-    place = _of(trace, kind, "weightings").argmax(axis=-1)
+    place = trace.weightings(kind).argmax(axis=-1)
     content, gates = _of(trace, kind, "content"), _of(trace, kind, "gates")
     shifts, shares = np.array(trace.shifts), _of(trace, kind, "shifts")
     origins = (place[..., None] - shifts) % content.shape[-1]
@@ -85,7 +114,7 @@ def at_steps(values: NDArray[Any], steps: Integers) -> Array:
 
 
 def known(*given: Array, then: Any) -> Array:
-    """Return `then` as numbers, with NaN where any of the given arrays is NaN."""
+    """Return the values `then`, with NaN wherever one of the other arrays is NaN."""
     unknown = np.logical_or.reduce([np.isnan(values) for values in given])
     return np.where(unknown, np.nan, then)
 
@@ -108,6 +137,6 @@ def cosine(first: Array, second: Array) -> Array:
     return similarity
 
 
-def _of(trace: Trace, kind: Kind, name: str) -> Array:
+def _of(trace: Trace, kind: HeadKind, name: str) -> Array:
     values: Array = getattr(trace, f"{kind}_{name}")
     return values

@@ -12,9 +12,10 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ntm.common.channels import ChannelKind
 from ntm.figures import style
 from ntm.figures.panels import draw_image
-from ntm.tasks import Batch
+from ntm.tasks import OUTPUTS, Batch
 from ntm.trace import Array
 
 # Heights in inches: a row of pixels, the gap between targets and outputs, the marks, the heading.
@@ -27,6 +28,7 @@ class Answer(NamedTuple):
     title: str
     targets: Array
     outputs: Array
+    kind: ChannelKind = "bits"
 
     @classmethod
     def of(cls, title: str, batch: Batch, logits: Tensor) -> "Answer":
@@ -35,13 +37,17 @@ class Answer(NamedTuple):
         logits: (time, batch, output_size).
         """
         scored = batch.mask[:, 0] > 0
-        outputs = torch.sigmoid(logits[scored, 0])
-        return cls(title, batch.targets[scored, 0].numpy(), outputs.numpy())
+        kind = batch.output_kind
+        outputs = OUTPUTS[kind].probabilities(logits[scored, 0])
+        return cls(title, batch.targets[scored, 0].numpy(), outputs.numpy(), kind)
 
     @property
     def wrong(self) -> NDArray[np.int64]:
-        """Steps with a bit on the wrong side of one half."""
-        return np.flatnonzero(((self.outputs > 0.5) != (self.targets > 0.5)).any(axis=1))
+        """Steps with a wrong bit or symbol."""
+        kind = OUTPUTS[self.kind]
+        targets, outputs = (torch.as_tensor(array) for array in (self.targets, self.outputs))
+        right = kind.right(kind.logits(outputs), targets)
+        return np.flatnonzero((~right).any(dim=-1).numpy())
 
 
 @style.styled

@@ -20,7 +20,7 @@ from ntm.config import NTMConfig
 from ntm.figures import style
 from ntm.memory import add, erase, read
 
-Point = tuple[float, float]
+Place = tuple[float, float]
 
 _SHIFTS = (-1, 0, 1)
 _FILL = "#E8F0F8"
@@ -50,7 +50,7 @@ def architecture(config: NTMConfig | None = None) -> Figure:
     return figure
 
 
-_BLOCKS: dict[str, Point] = {
+_BLOCKS: dict[str, Place] = {
     "controller": (5, 3.42),
     "read heads": (2.3, 2.05),
     "write heads": (7.7, 2.05),
@@ -163,12 +163,12 @@ def _canvas(height: float, size: tuple[float, float]) -> tuple[Figure, Axes]:
     return figure, ax
 
 
-def _rounded(centre: Point, size: tuple[float, float], **look: Any) -> FancyBboxPatch:
+def _rounded(centre: Place, size: tuple[float, float], **look: Any) -> FancyBboxPatch:
     corner = (centre[0] - size[0] / 2, centre[1] - size[1] / 2)
     return FancyBboxPatch(corner, *size, boxstyle="round,pad=0,rounding_size=0.12", **look)
 
 
-def _block(ax: Axes, centre: Point, size: tuple[float, float], name: str, note: str = "") -> None:
+def _block(ax: Axes, centre: Place, size: tuple[float, float], name: str, note: str = "") -> None:
     """Draw a named part of the machine, with a note below the name."""
     ax.add_patch(_rounded(centre, size, facecolor=_FILL, edgecolor=style.BLUE, linewidth=1))
     rise = 0.13 if note else 0
@@ -176,7 +176,7 @@ def _block(ax: Axes, centre: Point, size: tuple[float, float], name: str, note: 
     ax.text(centre[0], centre[1] - 0.17, note, ha="center", va="center", fontsize=7)
 
 
-def _arrow(ax: Axes, start: Point, end: Point, text: str = "", place: Point = (0, 0)) -> None:
+def _arrow(ax: Axes, start: Place, end: Place, text: str = "", place: Place = (0, 0)) -> None:
     """Draw an arrow with a label. `place` puts the label left or right of the arrow."""
     look = {"arrowstyle": "-|>", "color": style.BLACK, "lw": 1, "shrinkA": 0, "shrinkB": 0}
     ax.annotate("", end, start, arrowprops=look)

@@ -1,4 +1,4 @@
-"""Figures that fit any task, drawn from an experiment and its runs."""
+"""Figures that fit any task or none, drawn from an experiment and its runs."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -6,15 +6,28 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 
 from ntm.common.lazy import later
+from ntm.config import NTMConfig
+from ntm.figures import diagrams
 from ntm.figures.answers import draw_answers
 from ntm.figures.curves import draw_costs_along, draw_learning_curves
 from ntm.figures.memory_use import task_memory_use
-from ntm.figures.runs import RunFolders
-from ntm.models import MODELS
+from ntm.figures.runs import ANSWERS, RunFolders
 from ntm.tasks.cases import TRAINED_RANGE, Case, case_name
 
 if TYPE_CHECKING:
     from ntm.paper.experiment import Experiment
+
+MIDDLE = f"answer of median cost of {ANSWERS}"
+
+
+def architecture(_experiment: "Experiment", _runs: RunFolders) -> Figure:
+    """Draw figure 1, with the sizes of copy."""
+    return diagrams.architecture(NTMConfig(9, 8))
+
+
+def addressing_flow(_experiment: "Experiment", _runs: RunFolders) -> Figure:
+    """Draw figure 2."""
+    return diagrams.addressing_flow()
 
 
 def learning(experiment: "Experiment", runs: RunFolders) -> Figure:
@@ -24,24 +37,24 @@ def learning(experiment: "Experiment", runs: RunFolders) -> Figure:
 
 
 def answers(experiment: "Experiment", runs: RunFolders, models: Sequence[str]) -> Figure:
-    """Draw targets above outputs of one network, from the smallest size to the largest."""
+    """Draw median answers of one network, from the smallest size to the largest."""
     network = runs.best(experiment.task, *models)
     *shorter, longest = (network.answer(case_name(case), case) for case in experiment.beyond)
-    title = f"{network.title}: generalisation on the {experiment.title.lower()} task"
+    title = f"{network.title}: {experiment.title.lower()}, {MIDDLE}"
     return draw_answers(title, [shorter, [longest]] if shorter else [[longest]])
 
 
 def answers_beside(
     experiment: "Experiment", runs: RunFolders, models: Sequence[str], wanted: Sequence[str]
 ) -> Figure:
-    """Draw targets above outputs of two networks, at each size beyond training."""
+    """Draw median answers of two networks, at each size beyond training."""
     networks = [runs.best(experiment.task, *models), *runs.wanted(experiment.task, *wanted)]
     lines = [
         [network.answer(f"{network.title}: {case_name(case)}", case)]
         for network in networks
         for case in experiment.beyond
     ]
-    return draw_answers(f"Generalisation on the {experiment.title.lower()} task", lines)
+    return draw_answers(f"{experiment.title}, {MIDDLE}", lines)
 
 
 def costs(experiment: "Experiment", runs: RunFolders) -> Figure:
@@ -60,13 +73,14 @@ def memory(
 ) -> Figure:
     """Draw one write head and one read head at work on one problem.
 
+    models: models in order of preference; without a run of these, any machine with heads.
     picture: function that draws a recording, given the numbers of the two heads (empty:
         `task_memory_use`).
     """
-    with_memory = [name for name, kind in MODELS.items() if kind.has_memory]
-    network = runs.best(experiment.task, *(models or with_memory))
-    example = network.example(experiment.analysis, at)
+    network = runs.best(experiment.task, *models, *runs.with_heads(experiment.task))
+    example = network.example(experiment.analyse, at)
     if not picture:
-        return task_memory_use(*example, task_title=experiment.title)
+        machine = network.title.partition(",")[0]
+        return task_memory_use(*example, task_title=experiment.title, machine=machine)
     figure: Figure = later(picture)(*example)
     return figure

@@ -85,7 +85,7 @@ def _after_widest_gap(noticed: NDArray[np.bool_]) -> int:
 
 def head_weightings(trace: Trace, write_head: int, read_head: int) -> tuple[Array, Array]:
     """Return a write head's and a read head's weightings for the first sequence: (time, N) each."""
-    return trace.write_weightings[:, 0, write_head], trace.read_weightings[:, 0, read_head]
+    return trace.weightings("write")[:, 0, write_head], trace.weightings("read")[:, 0, read_head]
 
 
 def locations_in_use(recording: Recording, write_head: int, read_head: int) -> Integers:

@@ -16,12 +16,14 @@ from ntm.evaluation.recording import Recording, record
 from ntm.figures.answers import Answer
 from ntm.models import MODELS, Family, Model
 from ntm.models import family as family_named
-from ntm.pretrained.runs import open_runs
 from ntm.runs import Run, RunError, block_generator, read_metrics
-from ntm.runs.facts import validated
-from ntm.runs.metrics import chosen_start
-from ntm.tasks import Task
+from ntm.runs.facts import chosen_start, validated
+from ntm.runs.opening import open_runs
+from ntm.tasks import Task, cost_in_bits
 from ntm.tasks.cases import TRAINED_RANGE, Case
+
+ANSWERS = 101
+"""Number of problems of which figures show the answer of median cost."""
 
 
 class MissingError(Exception):
@@ -44,9 +46,12 @@ class TrainedNetwork(NamedTuple):
         return logits.cpu()
 
     def answer(self, title: str, case: Case) -> Answer:
-        """Return the answer to a problem that is the same for all networks of the task."""
-        batch = self.task.at(**case).sample(1, block_generator("figures", 1))
-        return Answer.of(title, batch, self.logits(batch.inputs))
+        """Return the answer of median cost to `ANSWERS` problems, the same for all networks."""
+        batch = self.task.at(**case).sample(ANSWERS, block_generator("figures", 1))
+        logits = self.logits(batch.inputs)
+        middle = int(cost_in_bits(logits, batch).argsort()[ANSWERS // 2])
+        problem = batch.narrow(middle, middle + 1)
+        return Answer.of(title, problem, logits[: len(problem.inputs), middle : middle + 1])
 
     def example(
         self, analyse: Callable[[Recording], Analysis], case: Case = TRAINED_RANGE
@@ -111,7 +116,12 @@ class RunFolders:
             if runs := self._runs.get((task, model)):
                 run = min(runs, key=_lowest_cost)
                 return TrainedNetwork(family_named(model).title, run.settings.task, _loaded(run))
-        raise MissingError(_advice(task, *models))
+        raise MissingError(_advice(task, *(models or tuple(MODELS)[:1])))
+
+    def with_heads(self, task: str) -> list[str]:
+        """Return the models with a run whose traces record heads."""
+        found = [runs[0].settings for (name, _), runs in self._runs.items() if name == task]
+        return [s.model_name for s in found if s.family.describe(s.model).heads]
 
     def wanted(self, task: str, *models: str) -> list[TrainedNetwork]:
         """Return the network of `best` in a list; if there is none, note it in `lacking`."""

@@ -8,9 +8,8 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
 
-from ntm.cell import State
 from ntm.common.fields import as_python, check_value
-from ntm.config import SHARPENING_EPSILON, NTMConfig
+from ntm.config import SHARPENING_EPSILON
 from ntm.engine import native, transforms
 
 _WIDE_ENOUGH = {
@@ -134,17 +133,6 @@ def _require_within(lengths: Tensor, steps: int) -> None:
         )
 
 
-def require_state(state: object, config: NTMConfig, batch_size: int | None, like: Tensor) -> None:
-    """Require a State with this network's sizes.
-
-    batch_size: number of sequences; None for one sequence without a batch axis.
-    """
-    n, m, reads = config.memory_locations, config.memory_width, config.read_heads
-    recurrent = (config.recurrent_layers, config.controller_size)
-    shapes = ((n, m), (reads, n), (config.write_heads, n), (reads, m), recurrent, recurrent)
-    require_parts(state, State, shapes, batch_size, like)
-
-
 def require_parts(
     state: object,
     kind: type[NamedTuple],
@@ -152,7 +140,11 @@ def require_parts(
     batch_size: int | None,
     like: Tensor,
 ) -> None:
-    """Require a state of this class. `shapes` are the shapes of its tensors without the batch."""
+    """Require a state of this class.
+
+    shapes: shapes of its tensors without the batch.
+    batch_size: number of sequences; None for one sequence without a batch axis.
+    """
     if not isinstance(state, kind):
         raise TypeError(
             f"state must be the {kind.__name__} that a call or initial_state returned, got "

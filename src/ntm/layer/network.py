@@ -1,8 +1,7 @@
 """The Neural Turing Machine as a layer: a drop-in `torch.nn.Module`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Literal, Self, overload
 
 import torch
@@ -13,16 +12,19 @@ from torch.nn.utils.rnn import PackedSequence
 from ntm import engine
 from ntm.cell import Cell, State, Weightings
 from ntm.config import ControllerKind, Initialisation, NTMConfig, ShiftMode, StartMemory
-from ntm.controllers import LSTMController
+from ntm.description import Description, describe
 from ntm.engine import EngineName, recognition
-from ntm.layer import checks, forms, rebuilding
-from ntm.layer.files import load_network, save_network
+from ntm.engine.base import Answer
+from ntm.layer import checks, episodes, forms, rebuilding, switches
+from ntm.layer.base import SequenceNetwork
+from ntm.layer.episodes import episodes_of
 from ntm.layer.forms import Lengths, Sequences
+from ntm.layer.switches import Part
 from ntm.start import StartState
 from ntm.trace import Trace
 
 
-class NTM(nn.Module):
+class NTM(SequenceNetwork):
     """A Neural Turing Machine (Graves, Wayne and Danihelka, 2014) over whole sequences.
 
         net = NTM(input_size=9, output_size=8)
@@ -44,6 +46,10 @@ class NTM(nn.Module):
 
     The other arguments are the fields of `NTMConfig` and `Initialisation`.
     """
+
+    config: NTMConfig
+    initialisation: Initialisation
+    _state = State
 
     def __init__(
         self,
@@ -86,58 +92,6 @@ class NTM(nn.Module):
         self.reset_parameters()
         self.to(device=device, dtype=dtype)
 
-    @classmethod
-    def from_config(
-        cls,
-        config: NTMConfig,
-        initialisation: Initialisation = Initialisation(),
-        *,
-        batch_first: bool = False,
-        engine: EngineName = "auto",
-    ) -> Self:
-        """Return a freshly initialised network with this config.
-
-        A subclass is called with the same arguments by name. If its `__init__` takes other
-        arguments, the subclass needs its own `from_config`.
-        """
-        others = {"batch_first": batch_first, "engine": engine}
-        return rebuilding.build(cls, config, initialisation, **others)
-
-    @classmethod
-    def from_pretrained(
-        cls,
-        name: str | Path,
-        *,
-        batch_first: bool | None = None,
-        engine: EngineName = "auto",
-        device: torch.device | str | None = None,
-        dtype: torch.dtype | None = None,
-    ) -> Self:
-        """Load a trained network.
-
-        name: a packaged network, such as "copy-ff", or a folder that `save_pretrained` wrote.
-        batch_first: whether x is (batch, time, input_size) (as saved; False if packaged).
-        device: device of the parameters (the CPU, whatever torch's default device is).
-        dtype: dtype of the parameters (as in the file, whatever torch's default dtype is).
-
-        `ntm.pretrained.names()` lists the packaged networks, and `ntm.pretrained.facts(name)` tells
-        the task and the cost of one. A subclass loads its own networks and the networks of its base
-        classes. The parameters require gradients as in a new network.
-        """
-        chosen: dict[str, Any] = {"engine": engine, "device": device, "dtype": dtype}
-        net: Self = load_network(cls, name, batch_first=batch_first, **chosen)
-        return net
-
-    def save_pretrained(self, folder: str | Path, *, task: Any = None) -> None:
-        """Write the weights (safetensors), the config, `batch_first` and `backward_clip` (JSON).
-
-        A network is refused if a file cannot restore it: replaced modules, hooks, values that are
-        not in the config.
-
-        task: an `ntm.tasks.Task` to record for the commands (None: the commands need --task).
-        """
-        save_network(self, folder, task)
-
     @property
     def backward_clip(self) -> float | None:
         """Bound on the gradients of the controller's and heads' linear maps; None is no bound."""
@@ -146,15 +100,6 @@ class NTM(nn.Module):
     @backward_clip.setter
     def backward_clip(self, limit: float | None) -> None:
         self._backward_clip = checks.checked_limit("backward_clip", limit)
-
-    @property
-    def engine(self) -> EngineName:
-        """Requested engine. `ntm.engine.choose` tells which engine runs, and why."""
-        return self._engine
-
-    @engine.setter
-    def engine(self, name: EngineName) -> None:
-        self._engine = engine.checked_name(name)
 
     def reset_parameters(self) -> None:
         """Initialise the weights Glorot-uniform, the biases to zero, and the learned start.
@@ -168,8 +113,7 @@ class NTM(nn.Module):
                 nn.init.xavier_uniform_(module.weight, gain)
                 nn.init.zeros_(module.bias)
         self.cell.heads.bias_gates(self.initialisation.gate_bias)
-        if isinstance(self.cell.controller, LSTMController):
-            self.cell.controller.start_feedforward()
+        self.cell.controller.start_feedforward()
         self.start.reset_parameters()
 
     def initial_state(self, batch_size: int) -> State:
@@ -183,7 +127,12 @@ class NTM(nn.Module):
 
     @overload
     def forward(
-        self, x: Tensor, state: State | None = None, lengths: Lengths = None
+        self,
+        x: Tensor,
+        state: State | None = None,
+        lengths: Lengths = None,
+        *,
+        resets: Tensor | None = None,
     ) -> tuple[Tensor, State]: ...
 
     @overload
@@ -199,6 +148,7 @@ class NTM(nn.Module):
         lengths: Lengths = None,
         *,
         return_weightings: Literal[True],
+        resets: Tensor | None = None,
     ) -> tuple[Tensor, State, Weightings]: ...
 
     @overload
@@ -213,6 +163,7 @@ class NTM(nn.Module):
         state: State | None = None,
         lengths: Lengths = None,
         return_weightings: bool = False,
+        resets: Tensor | None = None,
     ) -> tuple[Sequences, State] | tuple[Sequences, State, Weightings]:
         """Run the sequences of a batch.
 
@@ -223,6 +174,8 @@ class NTM(nn.Module):
             no output, gradient or final state, and their outputs are zero.
         return_weightings: whether to return the weightings of all heads at every step, too
             (False). The weightings have gradients, so a loss may depend on them.
+        resets: (time, batch), or (batch, time) with `batch_first`. Where it is 1, the state of the
+            sequence returns to the learned start before that step (None: nowhere).
 
         Returns the logits, shaped like x with output_size channels, and the state after the last
         step of each sequence. Both have the parameters' dtype, under autocast too. With
@@ -231,9 +184,9 @@ class NTM(nn.Module):
         sequence. For a PackedSequence, the weightings are padded, time first, in the order of the
         state.
         """
-        seen, start, lengths = self._prepared(x, state, lengths)
+        seen, start, lengths = self._arguments(x, state, lengths)
         request = engine.Request(seen, start, lengths, weightings=return_weightings)
-        logits, final, found = engine.run(self, request)
+        logits, final, found = self._run(x, request, resets)
         given = forms.as_given(x, logits, State(*final), self.batch_first)
         if not return_weightings:
             return given
@@ -250,14 +203,21 @@ class NTM(nn.Module):
         lengths: Lengths = None,
         *,
         memory: bool = False,
+        without: Iterable[Part] = (),
+        resets: Tensor | None = None,
     ) -> Trace:
         """Run like `forward` and return everything that happened, time first, as plain arrays.
 
         memory: whether to record the memory after every step, too, (time, batch, N, M) (False).
+        without: parts of the machine to turn off; see `ntm.layer.switches.without` (none).
+        resets: as in `forward`.
         """
-        seen, start, lengths = self._prepared(x, state, lengths)
+        if without := tuple(without):
+            changed = switches.without(self, without)
+            return changed.trace(x, state, lengths, memory=memory, resets=resets)
+        seen, start, lengths = self._arguments(x, state, lengths)
         request = engine.Request(seen, start, lengths, record=True, record_memory=memory)
-        logits, _, record = engine.run(self, request)
+        logits, _, record = self._run(x, request, resets)
         if lengths is None:
             lengths = torch.full((seen.shape[1],), seen.shape[0])
         named = {"lengths": lengths, "inputs": seen, "outputs": logits, **record}
@@ -266,7 +226,7 @@ class NTM(nn.Module):
 
     @torch.no_grad()
     def resized(self, memory_locations: int) -> Self:
-        """Return a copy with more memory locations; `StartState.extended` sets their start values.
+        """Return a copy with more memory locations; `StartState.resized` sets their start values.
 
         No other weight depends on the number of locations, so a machine that learned its task with
         128 locations performs it with a thousand. The copy keeps the class, the hooks, the
@@ -282,7 +242,7 @@ class NTM(nn.Module):
         own = ("cell.", "start.")
         rebuilding.require_independent(self, own, type(self).from_config, self.config, config)
         larger = rebuilding.copied(self)
-        larger.start = self.start.extended(config)
+        larger.start = self.start.resized(config)
         larger.config = config
         for module in larger.cell.modules():
             own_config = getattr(module, "config", None)
@@ -294,14 +254,12 @@ class NTM(nn.Module):
     def extra_repr(self) -> str:
         """Return the sizes, for `print(net)`."""
         c = self.config
-        layers = f"{c.controller_layers} x " if c.controller == "lstm" else ""
-        parameters = sum(parameter.numel() for parameter in self.parameters())
+        layers = f"{c.controller_layers} x " if c.recurrent_layers else ""
         return (
             f"{c.input_size} in, {c.output_size} out, {c.controller} controller of "
             f"{layers}{c.controller_size}, memory {c.memory_locations} x {c.memory_width}, "
             f"{c.read_heads} read and {c.write_heads} write heads, shifts {c.shifts} "
-            f"({c.shift_mode}), {parameters:,} parameters, engine={self.engine!r}"
-            f"{', batch_first=True' if self.batch_first else ''}"
+            f"({c.shift_mode}), {self._counted()}"
         )
 
     def __prepare_scriptable__(self) -> None:
@@ -310,28 +268,26 @@ class NTM(nn.Module):
             "torch.jit.script cannot read this layer. Use torch.export.export(net, (x,))."
         )
 
-    def _prepared(
+    def _described(self) -> Description:
+        return describe(self.config)
+
+    def _arguments(
         self, x: Sequences, state: State | None, lengths: Lengths
     ) -> tuple[Tensor, State | None, Tensor | None]:
-        """Return the checked arguments as a padded batch, time first.
-
-        A state of None stays None if the engine may compute the learned start.
-        """
+        """Return the checked arguments. A state of None stays None if an engine may compute it."""
         like = self.start.memory
         checks.refuse_tracing()
         checks.require_range(like.dtype)
-        checks.require_input(x, self.config.input_size, self.batch_first, like)
-        seen, lengths = forms.padded(x, lengths, self.batch_first)
-        steps, batch_size = seen.shape[:2]
-        lengths = checks.checked_lengths(lengths, batch_size, steps, seen.device)
-        checks.require_finite(seen, lengths)
-        if state is not None:
-            batch = None if forms.is_unbatched(x) else batch_size
-            checks.require_state(state, self.config, batch, like)
-            state = forms.batched(x, state)
-        elif not self._starts_as_built():
-            state = self.initial_state(batch_size)
+        seen, state, lengths = self._prepared(x, state, lengths, like)
+        if state is None and not self._starts_as_built():
+            state = self.initial_state(seen.shape[1])
         return seen, state, lengths
+
+    def _run(self, x: Sequences, request: engine.Request, resets: Tensor | None) -> Answer:
+        if resets is None or 0 in request.x.shape[:2]:
+            return engine.run(self, request)
+        parts = episodes_of(x, resets, request.lengths, request.x, self.batch_first)
+        return episodes.run(self, request, parts)
 
     def _starts_as_built(self) -> bool:
         """Whether `initial_state` is NTM's own, so that an engine may compute the start."""

@@ -25,7 +25,8 @@ _PLAIN = (bool, int, float, str, tuple, list, type(None))
 
 def build(kind: type[Net], config: Any, initialisation: Any, **others: Any) -> Net:
     """Return a freshly initialised network of this class with this config."""
-    arguments = {**vars(config), **vars(initialisation), **others}
+    chosen = {} if initialisation is None else vars(initialisation)
+    arguments = {**vars(config), **chosen, **others}
     try:
         inspect.signature(kind).bind(**arguments)
     except TypeError as error:

@@ -1,4 +1,7 @@
-"""Model families: the kinds of model that a run can train. Each file registers its families."""
+"""Model families that a run can train, their training steps, and the paper's optimiser.
+
+`ntm` and `lstm_family` register the families.
+"""
 
 from ntm.models import ntm, lstm, lstm_family  # isort: skip  # in the order of the paper's tables
 from ntm.models.family import MODELS, Family, Model, family, family_of, register

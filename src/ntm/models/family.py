@@ -8,15 +8,19 @@ A model is a `torch.nn.Module` with the call of `NTM`, `logits, state = model(x,
 Its `config` is a frozen dataclass with `input_size` and `output_size`.
 """
 
+import math
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any, ClassVar, NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 from ntm.common.registry import Registry
+from ntm.description import Capabilities, Description
 from ntm.models.step import TorchStep, TwoPartStep
 from ntm.trace import Trace
 
@@ -31,13 +35,13 @@ class NoInitialisation:
 
 
 class Footprint(NamedTuple):
-    """Approximate size of a network, computed from its config before the network is built."""
+    """Size of a network, computed from its description before the network is built."""
 
     parameters: int
     layers: int
     heads: int = 0
     products: int = 0
-    """Multiplications per step, in addition to one per parameter."""
+    """Approximate number of multiplications per step, in addition to one per parameter."""
     values: int = 0
     """Numbers per step in a trace."""
 
@@ -64,12 +68,14 @@ class Family(ABC):
 
     config: ClassVar[type]
     initialisation: ClassVar[type] = NoInitialisation
-    has_memory: ClassVar[bool] = False
-    """Whether the model is a kind of NTM, so that `trace` and `enlarged` work."""
+    capabilities: ClassVar[Capabilities] = Capabilities()
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
-        for method in ("build", "enlarged"):
+        if "enlarged" in vars(cls):
+            warnings.warn(_RENAMED, DeprecationWarning, stacklevel=2)
+            setattr(cls, "resized", vars(cls)["enlarged"])  # noqa: B010  # mypy refuses a method
+        for method in ("build", "resized"):
             if method in vars(cls):
                 setattr(cls, method, _signed(vars(cls)[method]))
 
@@ -91,9 +97,30 @@ class Family(ABC):
         """Describe the sizes of a config in words."""
         return ", ".join(f"{name} {value}" for name, value in vars(config).items())
 
+    def describe(self, config: Any) -> Description:  # for subclasses
+        """Return the parameters, the state and the trace arrays of a network; by default, none."""
+        return Description()
+
     def footprint(self, config: Any, memory_locations: int | None = None) -> Footprint | None:
-        """Return the size of a network with this much memory, or None if unknown."""
-        return None
+        """Return the size of a network with this much memory; None if it is not described."""
+        described = self.describe(config)
+        if not described.parameters:
+            return None
+        if memory_locations is not None and described.locations is not None:
+            sizes = {**described.sizes, "location": memory_locations}
+            described = replace(described, sizes=sizes)
+        state = sum(map(math.prod, described.state_shapes))
+        counts = [(array, math.prod(described.shape(array))) for array in described.arrays]
+        emitted = sum(size for array, size in counts if array.head and "location" not in array.axes)
+        return Footprint(
+            parameters=described.parameter_count,
+            layers=described.sizes.get("layer", 1),
+            heads=described.heads,
+            # Everything that a head emits, such as its key, meets every location. A head may also
+            # use all of the state, such as the links between the locations.
+            products=emitted * (described.locations or 0) + described.heads * state,
+            values=sum(size for _, size in counts),
+        )
 
     def runs_on(self, model: Model) -> str:
         """Describe in words what runs the model; raise RuntimeError if nothing can."""
@@ -106,15 +133,40 @@ class Family(ABC):
     def bound_backward(self, model: Model, limit: float | None) -> None:  # noqa: B027 - optional
         """Bound the gradients of every step; None removes the bound. The default does nothing."""
 
+    @torch.no_grad()
     def trace(
-        self, model: Any, x: Tensor, lengths: Tensor | None = None, *, memory: bool = False
+        self,
+        model: Any,
+        x: Tensor,
+        lengths: Tensor | None = None,
+        *,
+        memory: bool = False,  # for subclasses
     ) -> Trace:
-        """Return a recording of everything that the heads do."""
-        raise ValueError(f"{self.title} has no heads to watch; give an NTM.")
+        """Return a recording of the described arrays; by default, of inputs and outputs alone.
 
-    def enlarged(self, model: Any, memory_locations: int) -> Model:
+        x: inputs in the form that the model takes.
+        memory: whether to record the contents of the memory, too (False).
+        """
+        batch_first = getattr(model, "batch_first", False)  # optional for the networks of a family
+        steps, sequences = x.shape[:2][::-1] if batch_first else x.shape[:2]
+        if lengths is None:
+            lengths = torch.full((sequences,), steps, device=x.device)
+        both = (x, model(x, lengths=lengths)[0])
+        swapped = (tensor.transpose(0, 1) if batch_first else tensor for tensor in both)
+        inputs, outputs = (tensor.float().cpu().numpy() for tensor in swapped)
+        return Trace(lengths=lengths.cpu().numpy(), inputs=inputs, outputs=outputs, described=())
+
+    def resized(self, model: Any, memory_locations: int) -> Model:
         """Return the same network with more memory locations."""
         raise ValueError(f"{self.title} has no memory to enlarge: memory_locations is for an NTM.")
+
+    def enlarged(self, model: Any, memory_locations: int) -> Model:
+        """Return `resized(model, memory_locations)`, which replaces this method."""
+        warnings.warn(_RENAMED, DeprecationWarning, stacklevel=2)
+        return self.resized(model, memory_locations)
+
+
+_RENAMED = "Family.enlarged is called resized; rename the method."
 
 
 def _signed(make: Callable[..., Model]) -> Callable[..., Model]:
@@ -127,11 +179,6 @@ def _signed(make: Callable[..., Model]) -> Callable[..., Model]:
         return model
 
     return make_and_sign
-
-
-def lstm_parameters(inputs: int, size: int, layers: int) -> int:
-    """Return the approximate number of weights of stacked LSTM layers."""
-    return 4 * size * (inputs + size) + 8 * (layers - 1) * size * size
 
 
 def _require_instance(family: object) -> None:

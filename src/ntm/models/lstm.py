@@ -7,8 +7,8 @@ learned.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple, Self, overload
+from functools import lru_cache
+from typing import NamedTuple, overload
 
 import torch
 from torch import Tensor, nn
@@ -16,11 +16,13 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 
 from ntm import states
 from ntm.common.fields import Checked, setting
-from ntm.engine import EngineName, checked_name
-from ntm.layer import checks, forms, rebuilding
-from ntm.layer.files import load_network, save_network
+from ntm.description import Description, Parameter, StatePart
+from ntm.engine import EngineName
+from ntm.layer import checks, forms
+from ntm.layer.base import SequenceNetwork
+from ntm.layer.episodes import episodes_of
 from ntm.layer.forms import Lengths, Sequences
-from ntm.states import Chosen, Flags
+from ntm.states import BatchState
 
 
 @dataclass(frozen=True)
@@ -42,67 +44,42 @@ class LSTMInitialisation(Checked):
     )
 
 
-class LSTMState(NamedTuple):
-    """State that one time step passes to the next. The first axis of every tensor is the batch."""
+@lru_cache(maxsize=256)
+def describe(config: LSTMConfig) -> Description:
+    """Return the description of an `LSTMBaseline`: it has no memory and no heads."""
+    size, rows, seen = config.hidden_size, 4 * config.hidden_size, config.input_size + 1
+    above = range(1, config.layers)
+    return Description(
+        sizes={"layer": config.layers, "unit": size},
+        parameters=(
+            Parameter("start_hidden", (config.layers, size)),
+            Parameter("start_cell", (config.layers, size)),
+            Parameter("layers.0.weight_ih_l0", (rows, seen)),
+            Parameter("layers.0.weight_hh_l0", (rows, size)),
+            Parameter("layers.{layer}.weight_ih_l0", (rows, seen + size), above),
+            Parameter("layers.{layer}.weight_hh_l0", (rows, size), above),
+            Parameter("output.weight", (config.output_size, config.layers * size)),
+            Parameter("output.bias", (config.output_size,)),
+        ),
+        state=(StatePart("hidden", ("layer", "unit")), StatePart("cell", ("layer", "unit"))),
+    )
 
+
+class _Parts(NamedTuple):
     hidden: Tensor  # (batch, layers, hidden_size)
     cell: Tensor  # (batch, layers, hidden_size)
 
-    @overload  # type: ignore[override]  # a slice chooses sequences, not parts
-    def __getitem__(self, index: int) -> Tensor: ...
-    @overload
-    def __getitem__(self, index: Chosen) -> Self: ...
-    def __getitem__(self, index: int | Chosen) -> "Tensor | LSTMState":
-        """Choose sequences of the batch: `state[3:5]`, `state[mask]`, `state[[4, 0]]`.
 
-        An integer selects one tensor, as in every named tuple: `state[0]` is `state.hidden`.
-        """
-        return states.item(self, index)  # type: ignore[no-any-return]
+class LSTMState(BatchState, _Parts):
+    """State that one time step passes to the next. The first axis of every tensor is the batch."""
 
-    def choose(self, index: Chosen) -> Self:
-        """Return the state of some sequences: a slice, a mask (batch,) or a list of numbers.
-
-        `state[index]` is the same; `choose` also compiles with every supported torch.
-        """
-        return states.choose(self, index)
-
-    @staticmethod
-    def where(done: Flags, fresh: "LSTMState", state: "LSTMState") -> "LSTMState":
-        """Return `fresh` for the sequences that are done, and `state` for all others.
-
-        done: (batch,) bool, a tensor or a list.
-
-        Gradients flow into the selected sequences.
-        """
-        return states.where(done, fresh, state, LSTMState)
-
-    def detach(self) -> Self:
-        """Return the state without its history, for truncated backpropagation through time.
-
-        The result shares memory with this state, as with `Tensor.detach`.
-        """
-        return states.mapped(Tensor.detach, self)
-
-    def clone(self) -> Self:
-        """Return a copy that shares no memory with this state. Gradients flow through the copy."""
-        return states.mapped(Tensor.clone, self)
-
-    def cpu(self) -> Self:
-        """Return the state on the CPU."""
-        return states.mapped(Tensor.cpu, self)
-
-    def to(self, *args: Any, **kwargs: Any) -> Self:
-        """Return the state on another device or in another dtype; arguments as in `Tensor.to`."""
-        return states.mapped(lambda part: part.to(*args, **kwargs), self)
-
-    def __repr__(self) -> str:
-        return states.described(self)
+    __slots__ = ()
 
 
 states.make_storable(LSTMState)
 
 
-class LSTMBaseline(nn.Module):
+class LSTMBaseline(SequenceNetwork):
     """Stack of LSTM layers with the wiring of the paper's baseline.
 
         net = LSTMBaseline(input_size=9, output_size=8, hidden_size=256)
@@ -119,6 +96,10 @@ class LSTMBaseline(nn.Module):
     engine: engine for the gradients in `ntm train`: "native", "reference" (torch) or "auto", the
         fastest that can run ("auto").
     """
+
+    config: LSTMConfig
+    initialisation: LSTMInitialisation
+    _state = LSTMState
 
     def __init__(
         self,
@@ -146,52 +127,6 @@ class LSTMBaseline(nn.Module):
         self.start_cell = nn.Parameter(torch.empty(c.layers, c.hidden_size))
         self.reset_parameters()
         self.to(device=device, dtype=dtype)
-
-    @classmethod
-    def from_config(
-        cls,
-        config: LSTMConfig,
-        initialisation: LSTMInitialisation = LSTMInitialisation(),
-        *,
-        batch_first: bool = False,
-        engine: EngineName = "auto",
-    ) -> Self:
-        """Return a freshly initialised network with this config; see `NTM.from_config`."""
-        others = {"batch_first": batch_first, "engine": engine}
-        return rebuilding.build(cls, config, initialisation, **others)
-
-    @classmethod
-    def from_pretrained(
-        cls,
-        folder: str | Path,
-        *,
-        batch_first: bool | None = None,
-        engine: EngineName = "auto",
-        device: torch.device | str | None = None,
-        dtype: torch.dtype | None = None,
-    ) -> Self:
-        """Load the network that `save_pretrained` wrote; arguments as in `NTM.from_pretrained`."""
-        chosen: dict[str, Any] = {"engine": engine, "device": device, "dtype": dtype}
-        net: Self = load_network(cls, folder, batch_first=batch_first, **chosen)
-        return net
-
-    def save_pretrained(self, folder: str | Path, *, task: Any = None) -> None:
-        """Write the weights (safetensors), the config and `batch_first` (JSON).
-
-        task: an `ntm.tasks.Task` to record for the commands (None: the commands need --task).
-
-        `NTM.save_pretrained` says which networks are refused.
-        """
-        save_network(self, folder, task)
-
-    @property
-    def engine(self) -> EngineName:
-        """Requested engine for the gradients in `ntm train`."""
-        return self._engine
-
-    @engine.setter
-    def engine(self, name: EngineName) -> None:
-        self._engine = checked_name(name)
 
     @torch.no_grad()
     def reset_parameters(self) -> None:
@@ -226,7 +161,12 @@ class LSTMBaseline(nn.Module):
 
     @overload
     def forward(
-        self, x: Tensor, state: LSTMState | None = None, lengths: Lengths = None
+        self,
+        x: Tensor,
+        state: LSTMState | None = None,
+        lengths: Lengths = None,
+        *,
+        resets: Tensor | None = None,
     ) -> tuple[Tensor, LSTMState]: ...
 
     @overload
@@ -236,24 +176,41 @@ class LSTMBaseline(nn.Module):
 
     @forms.in_own_precision
     def forward(
-        self, x: Sequences, state: LSTMState | None = None, lengths: Lengths = None
+        self,
+        x: Sequences,
+        state: LSTMState | None = None,
+        lengths: Lengths = None,
+        *,
+        resets: Tensor | None = None,
     ) -> tuple[Sequences, LSTMState]:
         """Run the sequences of a batch; arguments and results as in `NTM.forward`."""
-        seen, start, lengths = self._prepared(x, state, lengths)
-        if lengths is None or bool((lengths == seen.shape[0]).all()):
-            logits, final = self._run(seen, start)
+        seen, start, lengths = self._prepared(x, state, lengths, self.start_cell)
+        if resets is None or 0 in seen.shape[:2]:
+            logits, final = self._run_all(seen, start, lengths)
         else:
-            logits, final = self._run_mixed(seen, start, lengths)
+            parts = episodes_of(x, resets, lengths, seen, self.batch_first)
+            given = parts.start(start, self.initial_state)
+            logits, final = self._run_all(parts.apart(seen), given, parts.lengths)
+            logits, final = parts.together(logits), parts.final(final)
         return forms.as_given(x, logits, final, self.batch_first)
+
+    def _run_all(
+        self, x: Tensor, state: LSTMState | None, lengths: Tensor | None
+    ) -> tuple[Tensor, LSTMState]:
+        """Run sequences (time, batch, channels); a state of None is the learned start."""
+        start = self._start(x.shape[1]) if state is None else state
+        if lengths is None or bool((lengths == x.shape[0]).all()):
+            return self._run(x, start)
+        return self._run_mixed(x, start, lengths)
 
     def extra_repr(self) -> str:
         """Return the sizes, for `print(net)`."""
         c = self.config
-        parameters = sum(parameter.numel() for parameter in self.parameters())
-        return (
-            f"{c.input_size} in, {c.output_size} out, {c.layers} layers of {c.hidden_size}, "
-            f"{parameters:,} parameters{', batch_first=True' if self.batch_first else ''}"
-        )
+        sizes = f"{c.input_size} in, {c.output_size} out, {c.layers} layers of {c.hidden_size}"
+        return f"{sizes}, {self._counted()}"
+
+    def _described(self) -> Description:
+        return describe(self.config)
 
     def _run(
         self,
@@ -285,19 +242,3 @@ class LSTMBaseline(nn.Module):
             torch.where(empty[..., None], old, new) for old, new in zip(state, after, strict=True)
         )
         return torch.where(empty, torch.zeros_like(logits), logits), LSTMState(*kept)
-
-    def _prepared(
-        self, x: Sequences, state: LSTMState | None, lengths: Lengths
-    ) -> tuple[Tensor, LSTMState, Tensor | None]:
-        """Return the checked arguments as a padded batch, time first, with a state."""
-        checks.require_input(x, self.config.input_size, self.batch_first, self.start_cell)
-        seen, lengths = forms.padded(x, lengths, self.batch_first)
-        steps, batch_size = seen.shape[:2]
-        lengths = checks.checked_lengths(lengths, batch_size, steps, seen.device)
-        checks.require_finite(seen, lengths)
-        if state is None:
-            return seen, self._start(batch_size), lengths
-        batch = None if forms.is_unbatched(x) else batch_size
-        shape = tuple(self.start_cell.shape)
-        checks.require_parts(state, LSTMState, (shape, shape), batch, self.start_cell)
-        return seen, forms.batched(x, state), lengths

@@ -5,11 +5,12 @@ from typing import Any, cast
 
 from torch import Tensor, nn
 
+from ntm.description import Capabilities, Description
 from ntm.engine import Choice, checked_name, native, recognition
 from ntm.engine.base import refusal
 from ntm.engine.fused import LSTMGradients
-from ntm.models.family import Family, Footprint, lstm_parameters, register
-from ntm.models.lstm import LSTMBaseline, LSTMConfig, LSTMInitialisation
+from ntm.models.family import Family, register
+from ntm.models.lstm import LSTMBaseline, LSTMConfig, LSTMInitialisation, describe
 from ntm.models.step import NativeStep, TorchStep, TwoPartStep
 from ntm.tasks import Batch
 
@@ -20,37 +21,28 @@ def kernel_parameters(net: LSTMBaseline) -> list[Tensor]:
     Raise Unrecognised if a call of the network would run more than the native engine computes.
     """
     recognition.require_no_global_hooks()
-    c, own = net.config, recognition.own_attributes
+    shapes, own = describe(net.config).shapes(), recognition.own_attributes
     parts = own(net, LSTMBaseline, "the network")
+    modules = {"output": own(parts["_modules"]["output"], nn.Linear, "output")}
     layers = own(parts["_modules"]["layers"], nn.ModuleList, "layers")["_modules"]
-    if len(layers) != c.layers:
-        raise recognition.Unrecognised(f"layers has {len(layers)} layers, not {c.layers}")
-    found = [weight for index, layer in layers.items() for weight in _weights(c, index, layer)]
-    output = own(parts["_modules"]["output"], nn.Linear, "output")["_parameters"]
-    features, start = c.layers * c.hidden_size, (c.layers, c.hidden_size)
-    found += [
-        recognition.plain_tensor(output, "output", "weight", (c.output_size, features)),
-        recognition.plain_tensor(output, "output", "bias", (c.output_size,)),
-        recognition.plain_tensor(parts["_parameters"], "the network", "start_hidden", start),
-        recognition.plain_tensor(parts["_parameters"], "the network", "start_cell", start),
-    ]
+    if len(layers) != net.config.layers:
+        raise recognition.Unrecognised(f"layers has {len(layers)} layers, not {net.config.layers}")
+    for index, layer in layers.items():
+        name = f"layers.{index}"
+        modules[name] = own(layer, nn.LSTM, name)
+        if len(modules[name]["_parameters"]) != 2:
+            raise recognition.Unrecognised(f"{name} has other parameters than two weights")
+    start = [name for name in shapes if name.startswith("start")]
+    found = []
+    for name in [name for name in shapes if name not in start] + start:
+        place, _, tensor = name.rpartition(".")
+        parameters = modules.get(place, parts)["_parameters"]
+        found.append(
+            recognition.plain_tensor(parameters, place or "the network", tensor, shapes[name])
+        )
     if not all(parameter.requires_grad for parameter in found):
         raise recognition.Unrecognised("a parameter needs no gradient")
     return found
-
-
-def _weights(c: LSTMConfig, index: str, layer: nn.Module) -> list[Tensor]:
-    """Return the two weights of a layer."""
-    name, gates = f"layers.{index}", 4 * c.hidden_size
-    below = c.input_size + 1 + (0 if index == "0" else c.hidden_size)
-    own = recognition.own_attributes(layer, nn.LSTM, name)["_parameters"]
-    if len(own) != 2:
-        raise recognition.Unrecognised(f"{name} has other parameters than two weights")
-    widths = {"weight_ih_l0": below, "weight_hh_l0": c.hidden_size}
-    return [
-        recognition.plain_tensor(own, name, weight, (gates, width))
-        for weight, width in widths.items()
-    ]
 
 
 recognition.know(LSTMBaseline)
@@ -85,6 +77,7 @@ class LSTMFamily(Family):
 
     config = LSTMConfig
     initialisation = LSTMInitialisation
+    capabilities = Capabilities(tuned=False)
 
     def build(
         self, config: LSTMConfig, initialisation: LSTMInitialisation, engine: str
@@ -96,10 +89,9 @@ class LSTMFamily(Family):
         """Describe layers and units in words."""
         return f"{config.layers} layers of {config.hidden_size}"
 
-    def footprint(self, config: LSTMConfig, memory_locations: int | None = None) -> Footprint:
-        """Return the size of a network; `memory_locations` has no effect."""
-        weights = lstm_parameters(config.input_size, config.hidden_size, config.layers)
-        return Footprint(weights, config.layers)
+    def describe(self, config: LSTMConfig) -> Description:
+        """Return the parameters and the state of a network."""
+        return describe(config)
 
     def step(self, model: Any, optimiser: Any) -> TwoPartStep:
         """Return the native engine's step if it can train the model, else a `PaddedStep`."""

@@ -6,9 +6,10 @@ from torch import Tensor
 
 from ntm import engine
 from ntm.config import Initialisation, NTMConfig
+from ntm.description import Capabilities, Description, describe
 from ntm.engine import checked_name
 from ntm.layer import NTM
-from ntm.models.family import Family, Footprint, lstm_parameters, register
+from ntm.models.family import Family, register
 from ntm.models.step import NativeStep, TorchStep, TwoPartStep
 from ntm.trace import Trace
 
@@ -18,7 +19,7 @@ class NTMFamily(Family):
 
     config = NTMConfig
     initialisation = Initialisation
-    has_memory = True
+    capabilities = Capabilities(grows=True, published=True, browser=True)
 
     def build(self, config: NTMConfig, initialisation: Initialisation, engine: str) -> NTM:
         """Return a freshly initialised network with this config."""
@@ -32,22 +33,9 @@ class NTMFamily(Family):
             f"{config.memory_width}, {config.read_heads} + {config.write_heads} heads"
         )
 
-    def footprint(self, config: NTMConfig, memory_locations: int | None = None) -> Footprint:
-        """Return the size of a network with this much memory."""
-        locations, width = memory_locations or config.memory_locations, config.memory_width
-        heads, addressing = config.read_heads + config.write_heads, 3 * width + len(config.shifts)
-        inputs, size = config.controller_inputs, config.controller_size
-        emitted = config.read_heads * config.read_head_outputs
-        emitted += config.write_heads * config.write_head_outputs
-        layers = config.recurrent_layers
-        controller = lstm_parameters(inputs, size, layers) if layers else inputs * size
-        return Footprint(
-            parameters=controller + size * emitted + config.memory_locations * width,
-            layers=config.controller_layers,
-            heads=heads,
-            products=heads * locations * addressing,
-            values=locations * (width + 4 * heads) + heads * addressing,
-        )
+    def describe(self, config: NTMConfig) -> Description:
+        """Return the parameters, the state and the trace arrays of an NTM."""
+        return describe(config)
 
     def runs_on(self, model: Any) -> str:
         """Name the engine that runs the model, and say why."""
@@ -77,7 +65,7 @@ class NTMFamily(Family):
         trace: Trace = model.trace(x, lengths=lengths, memory=memory)
         return trace
 
-    def enlarged(self, model: Any, memory_locations: int) -> NTM:
+    def resized(self, model: Any, memory_locations: int) -> NTM:
         """Return the same network with more memory locations."""
         larger: NTM = model.resized(memory_locations)
         return larger

@@ -8,16 +8,14 @@ need no slices and are faster without them.
 
 import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Protocol, cast
 
 import torch
 from torch import Tensor
 
 from ntm.engine.fused import FusedGradients
+from ntm.models.optimiser import GravesRMSprop
 from ntm.tasks import Batch, cost_in_bits
-
-if TYPE_CHECKING:
-    from ntm.training.optimiser import GravesRMSprop
 
 _BITS_PER_NAT = 1 / math.log(2)
 
@@ -52,9 +50,14 @@ class TwoPartStep(ABC):
     def update(self, bits: float) -> None:
         """Update the weights; raise FloatingPointError if bits or a gradient is not finite."""
 
+    def _not_finite(self) -> FloatingPointError:
+        named = self.model.named_parameters()
+        name = next(n for n, p in named if p.grad is not None and not p.grad.isfinite().all())
+        return FloatingPointError(f"The gradient of {name} is not finite.")
+
 
 class TorchStep(TwoPartStep):
-    """Training step by torch's autograd, for any optimiser and any model called like `NTM`."""
+    """Training step by torch's autograd: any optimiser, any model with the arguments of `NTM`."""
 
     def __init__(self, model: torch.nn.Module, optimiser: torch.optim.Optimizer) -> None:
         self.model, self.optimiser = model, optimiser
@@ -71,34 +74,30 @@ class TorchStep(TwoPartStep):
         """Update the weights, as `TwoPartStep.update` describes."""
         if not math.isfinite(bits):
             raise FloatingPointError(f"The loss is {bits}.")
-        self._require_finite_gradients()
+        gradients = [p.grad for p in self.model.parameters() if p.grad is not None]
+        largest = torch._foreach_norm([grad for grad in gradients if grad.numel()], torch.inf)
+        if not torch.stack(largest).isfinite().all():
+            raise self._not_finite()
         self.optimiser.step()
 
     def _logits(self, batch: Batch) -> Tensor:
         logits, _ = self.model(batch.inputs, lengths=batch.lengths)
         return cast(Tensor, logits)
 
-    def _require_finite_gradients(self) -> None:
-        named = [(n, p.grad) for n, p in self.model.named_parameters() if p.grad is not None]
-        largest = torch._foreach_norm([grad for _, grad in named if grad.numel()], torch.inf)
-        if torch.stack(largest).isfinite().all():
-            return
-        culprits = [name for name, grad in named if not grad.isfinite().all()]
-        raise FloatingPointError(f"The gradient of {culprits[0]} is not finite.")
-
 
 class NativeStep(TwoPartStep):
     """Same update as `TorchStep`, computed by the native engine, with the paper's optimiser."""
 
     def __init__(
-        self, model: torch.nn.Module, gradients: FusedGradients, optimiser: "GravesRMSprop"
+        self, model: torch.nn.Module, gradients: FusedGradients, optimiser: GravesRMSprop
     ) -> None:
         self.model, self._gradients = model, gradients
         self._update = optimiser.fused_update()
 
     def differentiate(self, block: Batch, start: int, stop: int) -> float:
         """Set the gradients, as `TwoPartStep.differentiate` describes."""
-        nats = self._gradients(block.inputs, block.targets, block.mask, block.lengths, start, stop)
+        symbols = block.output_kind == "symbols"
+        nats = self._gradients(*block, start, stop, symbols=symbols)
         return nats * _BITS_PER_NAT * (stop - start)
 
     def update(self, bits: float) -> None:
@@ -106,8 +105,4 @@ class NativeStep(TwoPartStep):
         if not math.isfinite(bits):
             raise FloatingPointError(f"The loss is {bits}.")
         if not self._update():
-            raise FloatingPointError(f"The gradient of {self._first_not_finite()} is not finite.")
-
-    def _first_not_finite(self) -> str:
-        named = self.model.named_parameters()
-        return next(n for n, p in named if p.grad is not None and not p.grad.isfinite().all())
+            raise self._not_finite()

@@ -7,8 +7,12 @@
 """
 
 from ntm.paper.experiment import Experiment, FigureSpec, Goal, Plan
-from ntm.paper.reading import read_experiment
-from ntm.paper.registry import experiment_of, experiments, register_experiment
+from ntm.paper.registry import (
+    experiment_of,
+    experiments,
+    read_experiment,
+    register_experiment,
+)
 from ntm.paper.settings import (
     PaperNetwork,
     full_runs,

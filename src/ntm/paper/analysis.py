@@ -27,4 +27,4 @@ def analyse(model: torch.nn.Module, task: Task, sequences: int = 200, seed: int 
 
 def analysis_of(recording: Recording) -> Analysis:
     """Analyse the heads in a recording with the analysis of its task's experiment."""
-    return experiment_of(recording.task.name).analysis(recording)
+    return experiment_of(recording.task.name).analyse(recording)

@@ -14,7 +14,7 @@ from ntm.runs import block_generator
 from ntm.tasks import Batch, Task
 from ntm.terminal.table import Table
 from ntm.training import make_progress
-from ntm.training.begin import train_until_signal
+from ntm.training.begin import train
 
 SECONDS = 120.0
 """Time limit for training. The native engine needs a fifth of it; plain PyTorch needs hours."""
@@ -30,7 +30,7 @@ def demonstrate(out: Path) -> int:
     """Train a network, show its results, and return the exit code."""
     changes = {"sequences": 20_000, "stop_after_seconds": SECONDS, "validate_every": 0}
     settings = paper_settings("copy", "ntm-lstm").with_(training=changes)
-    result = train_until_signal(settings, progress=make_progress())
+    result = train(settings, progress=make_progress(), raises=False)
     if result.signal is not None:
         return 128 + result.signal
     model = result.model

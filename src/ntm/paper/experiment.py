@@ -2,23 +2,23 @@
 
     register_experiment(Experiment(task="reverse", title="Reverse", cases=({}, {"length": 40})))
 
-The experiments of the paper's section 4 are TOML files in this folder. `experiment_of(name)`
-returns the experiment of a task, `experiments()` returns all of them. A task without an experiment
-gets the defaults: learning curves, memory use, an analysis that fits any task, and copy's networks.
+The experiments of the paper's section 4 are the files */experiment.toml in this folder.
+`experiment_of(name)` returns the experiment of a task, `experiments()` returns all of them. A task
+without an experiment gets the defaults: learning curves, memory use, an analysis that fits any
+task, and copy's networks.
 
 `Experiment.to_json` returns the plain data that pages show:
 
     task, title   "associative-recall", "Associative recall"
     hint          instruction for drawing a problem, as a sentence
     look_for      advice on what to look for in the memory of a trained network
-    drawing       editor for problems, one of `Drawing`. The task needs the fields and the layout
-                  of the paper's task with the same editor. null: problems cannot be drawn
     frame         axes of the learning curves, {"sequences": 1000000, "bits": [0, 10]}; or null
     cases         sizes at which networks are evaluated, [{}, {"length": 120}]
 
 Titles and colours of models belong to the model families.
 """
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ntm.common.lazy import later
 from ntm.evaluation.curves import CostCurve, read_curves
+from ntm.evaluation.weightings import tells_modes
 from ntm.tasks.cases import TRAINED_RANGE, Case
 
 if TYPE_CHECKING:
@@ -37,10 +38,8 @@ if TYPE_CHECKING:
 
 Changes = Mapping[str, Mapping[str, Any]]
 """Settings by section and name: {"training": {"sequences": 20_000}}."""
-Drawing = Literal["vectors", "repeated vectors", "items", "bits", "priorities"]
 
-
-ANY_ANALYSIS = later("ntm.evaluation.heads:analyse_any")
+ANY_ANALYSIS = later("ntm.evaluation.findings:analyse_any")
 
 
 class Widths(NamedTuple):
@@ -169,13 +168,23 @@ class Experiment:
     """Axis of the task along which `costs` are given, such as "items"."""
     hint: str = ""
     look_for: str = ""
-    drawing: Drawing | None = None
+    drawing: str | None = None
+    """Ignored: the task declares how its problems are drawn (`Task.parts`)."""
 
     def __post_init__(self) -> None:
+        if self.drawing is not None:
+            said = f"Experiment.drawing is ignored; declare parts in the {self.task} task."
+            warnings.warn(said, DeprecationWarning, stacklevel=3)
         if not self.title:
             object.__setattr__(self, "title", self.task.replace("-", " ").capitalize())
         if not self.figures:
             object.__setattr__(self, "figures", _figures_of_any_task(self.title.lower()))
+
+    def analyse(self, recording: "Recording") -> "Analysis":
+        """Measure the heads; of a machine that addresses in another way than an NTM, in general."""
+        fitting = self.analysis if tells_modes(recording.trace) else ANY_ANALYSIS
+        found: Analysis = fitting(recording)
+        return found
 
     @property
     def paper_curves(self) -> dict[str, CostCurve]:
@@ -199,7 +208,6 @@ class Experiment:
             "title": self.title,
             "hint": self.hint,
             "look_for": self.look_for,
-            "drawing": self.drawing,
             "frame": self.frame and {"sequences": self.sequences, "bits": list(self.frame)},
             "cases": [dict(case) for case in self.cases],
         }

@@ -1,59 +1,63 @@
 """Publish a run as a network of the package: measure it, and write its weights and its card.
 
-python -m ntm.paper.publishing RUN... publishes the best of these runs for each network.
+python -m ntm.paper.publishing RUN... publishes the best of these runs for each network. A network
+that was trained with structured data is measured on the paper's fair bits, like the others.
 """
 
-import json
 import math
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from safetensors import torch as safetensors
-
-from ntm.common.files import write_atomically
-from ntm.evaluation import enlarged, evaluate
+from ntm.common.lazy import later
+from ntm.evaluation import evaluate, resized
 from ntm.models import Model
 from ntm.paper.experiment import AbilityCase
 from ntm.paper.registry import experiment_of
-from ntm.pretrained import FOLDER, SEED, SEQUENCES, Ability, facts, load, name_of
 from ntm.runs import Run, RunError, Settings
 from ntm.runs.facts import validated
-from ntm.runs.formats import FORMAT
+from ntm.runs.packaged import FOLDER, SEED, SEQUENCES, Ability, Card, facts, load, name_of
+from ntm.runs.weights import write_weights
 from ntm.tasks import Task
 
 
 def publish(run: Run, folder: Path = FOLDER) -> Path:
     """Write the best weights of a run as a pretrained network and return the file."""
     net, known = run.load_model("best")
-    if not run.settings.family.has_memory:
+    if not run.settings.family.capabilities.published:
         raise RunError(f"{run.path} trains a baseline; only an NTM can be published.")
-    bits = evaluate(net, run.settings.task, SEQUENCES, SEED).mean_bits
+    settings = with_fair_bits(run.settings)
+    bits = evaluate(net, settings.task, SEQUENCES, SEED).mean_bits
     if not math.isfinite(bits):
         raise RunError(f"{run.path} costs {bits} bits per sequence; publish another run.")
-    values: dict[str, Any] = {
-        "settings": run.settings.to_json(),
-        "trained_sequences": known["sequences"],
-        "validation_bits": known["validation_bits"],
-        "mean_bits": bits,
-    }
-    return _write(net, run.settings, values, folder)
+    trained, costs = known["sequences"], (known["validation_bits"], bits)
+    return _write(net, Card(settings, trained, *costs, made_by=made_by(run)), folder)
+
+
+def with_fair_bits(settings: Settings) -> Settings:
+    """Return settings whose task draws random bits only, as in the paper."""
+    if not getattr(settings.task, "structured", 0.0):
+        return settings
+    return settings.with_(task={"structured": 0.0})
+
+
+def made_by(run: Run) -> str:
+    """Return the commands that train a network, from its first random weights on."""
+    command: str = later("ntm.report.groups:command_of")(run.settings)
+    first = run.settings.training.start_from
+    return command if first is None else f"{made_by(Run(first))} && {command}"
 
 
 def measure_again(name: str, folder: Path = FOLDER) -> Path:
     """Write a new card for a network that comes with the package, and keep its weights."""
-    known = facts(name)
-    values = {**known._asdict(), "settings": known.settings.to_json()}
-    return _write(load(name), known.settings, values, folder)
+    return _write(load(name), facts(name), folder)
 
 
-def _write(net: Model, settings: Settings, values: dict[str, Any], folder: Path) -> Path:
-    values["format"] = FORMAT
-    values["abilities"] = [ability._asdict() for ability in measure(net, settings.task)]
-    content = safetensors.save(net.state_dict(), metadata={"ntm": json.dumps(values)})
-    file = folder / f"{name_of(settings)}.safetensors"
-    write_atomically(file, content)
+def _write(net: Model, card: Card, folder: Path) -> Path:
+    file = folder / f"{name_of(card.settings)}.safetensors"
+    measured = card._replace(abilities=tuple(measure(net, card.settings.task)))
+    write_weights(file, net.state_dict(), measured.to_json())
     return file
 
 
@@ -64,7 +68,7 @@ def publish_best(runs: Iterable[Run], folder: Path = FOLDER) -> list[Path]:
     """
     chosen: dict[str, tuple[float, Run]] = {}
     for run in runs:
-        if not run.settings.family.has_memory:
+        if not run.settings.family.capabilities.published:
             continue
         known = run.load_model("best")[1]
         name, bits = name_of(run.settings), validated(known)
@@ -80,7 +84,7 @@ def measure(net: Model, task: Task) -> list[Ability]:
 
 
 def _ability(trained: Model, task: Task, case: AbilityCase) -> Ability:
-    net: Any = enlarged(trained, case.memory_locations)
+    net: Any = resized(trained, case.memory_locations)
     found = evaluate(net, task.at(**case.at), case.sequences, SEED, batch_size=20)
     above = found.bits_above_optimal
     bits = found.mean_bits if above is None else above

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ntm.common.fields import as_text
 from ntm.models import MODELS
 from ntm.paper import Experiment, experiment_of, experiments, paper_settings, settings_for
-from ntm.report.records import Record
+from ntm.report.records import RunRecord
 from ntm.runs import FolderError, Settings
 
 # These settings change only the choice of the stored weights and the resolution of the curve.
@@ -29,7 +29,7 @@ _OPTIONS = {
 class SeedGroup(NamedTuple):
     """Runs of one network with equal settings, by seed."""
 
-    records: Sequence[Record]
+    records: Sequence[RunRecord]
 
     @property
     def settings(self) -> Settings:
@@ -83,9 +83,9 @@ def command_of(settings: Settings, seed: str | None = None) -> str:
     return " ".join([f"ntm train {settings.task.name} --model {settings.model_name}", *options])
 
 
-def grouped(records: Iterable[Record], task: str) -> list[SeedGroup]:
+def grouped(records: Iterable[RunRecord], task: str) -> list[SeedGroup]:
     """Return the groups of a task, in the order of the paper's tables."""
-    found: dict[str, list[Record]] = {}
+    found: dict[str, list[RunRecord]] = {}
     for record in records:
         if record.task == task:
             found.setdefault(_without_seed(record.settings), []).append(record)
@@ -96,7 +96,7 @@ def grouped(records: Iterable[Record], task: str) -> list[SeedGroup]:
     return [SeedGroup(some) for some in ordered]
 
 
-def by_experiment(records: Sequence[Record]) -> list[tuple[Experiment, list[SeedGroup]]]:
+def by_experiment(records: Sequence[RunRecord]) -> list[tuple[Experiment, list[SeedGroup]]]:
     """Return all groups by experiment, the paper's first; omit experiments without runs."""
     tasks = dict.fromkeys([*(e.task for e in experiments()), *(r.task for r in records)])
     found = [(experiment_of(task), grouped(records, task)) for task in tasks]
@@ -138,12 +138,12 @@ def _without_seed(settings: Settings) -> str:
     return repr([pair for pair in settings.flat().items() if pair[0] not in left_out])
 
 
-def _order(record: Record) -> tuple[Any, ...]:
+def _order(record: RunRecord) -> tuple[Any, ...]:
     changes = departures(record.settings, _nearest(record.settings)[0])
     return list(MODELS).index(record.model), len(changes), str(changes), record.sequences
 
 
-def _require_different_seeds(records: Sequence[Record]) -> None:
+def _require_different_seeds(records: Sequence[RunRecord]) -> None:
     for one, other in itertools.pairwise(records):
         if one.seed == other.seed:
             raise FolderError(

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ntm.evaluation import evaluate
@@ -34,12 +35,8 @@ QUICK = Effort(sequences=100, watched=60)
 
 def evaluation_key(run: Run, effort: Effort) -> Json:
     """Return everything that an evaluation depends on. An equal key means it is up to date."""
-    return {
-        "sequences": effort.sequences,
-        "seed": effort.seed,
-        "cases": [dict(axes) for axes in cases(run)],
-        "weights": weights_digests(run),
-    }
+    chosen = {"sequences": effort.sequences, "seed": effort.seed}
+    return chosen | {"cases": [dict(at) for at in cases(run)], "weights": weights_digests(run)}
 
 
 def analysis_key(run: Run, effort: Effort) -> Json:
@@ -62,12 +59,11 @@ def evaluate_run(run: Run, effort: Effort, note: Callable[[str], None]) -> Json:
         # Best and latest weights after the same number of sequences are equal, unless the best
         # weights are a running mean.
         if trained not in measured or run.settings.training.average_share:
-            measured[trained] = {
-                "cases": [
-                    _case(model, run, axes, effort, note, f"{weights} weights")
-                    for axes in cases(run)
-                ]
-            }
+            measured[trained] = {"cases": []}
+            for at in cases(run):
+                note(f"{run.path.name}, {weights} weights, {case_name(at)}")
+                cost = evaluate(model, run.settings.task.at(**at), effort.sequences, effort.seed)
+                measured[trained]["cases"].append({"at": dict(at), **cost.to_json()})
         known = {k: facts[k] for k in ("sequences", "validation_bits", "beyond_bits") if k in facts}
         answer[weights] = known | measured[trained]
     if not answer:
@@ -89,16 +85,9 @@ def cases(run: Run) -> tuple[Case, ...]:
 def weights_digests(run: Run) -> dict[str, str]:
     """Return the checksums of a run's weights."""
     files = {weights: run.weights_file(weights) for weights in WEIGHTS}
-    return {
-        weights: hashlib.sha256(file.read_bytes()).hexdigest()
-        for weights, file in files.items()
-        if file.exists()
-    }
+    return {weights: digest(file) for weights, file in files.items() if file.exists()}
 
 
-def _case(
-    model: Any, run: Run, axes: Case, effort: Effort, note: Callable[[str], None], weights: str
-) -> Json:
-    note(f"{run.path.name}, {weights}, {case_name(axes)}")
-    task = run.settings.task.at(**axes)
-    return {"at": dict(axes), **evaluate(model, task, effort.sequences, effort.seed).to_json()}
+def digest(file: Path) -> str:
+    """Return the checksum of a file."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()

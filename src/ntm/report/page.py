@@ -5,27 +5,23 @@ and needs no other file.
 """
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
-from ntm.common.files import write_atomically
-from ntm.common.text import duration
-from ntm.paper import settings_for
-from ntm.paper.experiment import FigureSpec
+from ntm.common.text import bits_text, duration, percent
+from ntm.paper import published, settings_for
+from ntm.paper.experiment import Experiment, FigureSpec
 from ntm.paper.registry import MACHINE
 from ntm.report import tables
-from ntm.report.captions import numbers_beside
-from ntm.report.goals import goals_table
-from ntm.report.groups import SeedGroup, by_experiment
-from ntm.report.layout import Results
-from ntm.report.records import Record, read_json
+from ntm.report.groups import by_experiment, grouped
+from ntm.report.records import Results, RunRecord, read_json
 from ntm.report.rendering import rendered
+from ntm.report.tables import above_optimum, cost, costs_text, known, share
+from ntm.tasks.cases import case_name
 from ntm.terminal.table import Table
 
-
-def write_readme(results: Results) -> None:
-    """Write README.md."""
-    write_atomically(results.readme, readme(results).encode())
+Records = Sequence[RunRecord]
 
 
 def readme(results: Results) -> str:
@@ -33,16 +29,11 @@ def readme(results: Results) -> str:
     return rendered("results.md", **_shown(results), machine=results.machine())
 
 
-def write_report(results: Results, failures: Sequence[str] = ()) -> None:
-    """Write report.html.
+def report(results: Results, failures: Sequence[str] = ()) -> str:
+    """Return the text of report.html.
 
     failures: sentences about runs that did not finish.
     """
-    write_atomically(results.report, report(results, failures).encode())
-
-
-def report(results: Results, failures: Sequence[str] = ()) -> str:
-    """Return the text of report.html."""
     shown = _shown(results)
     records, found = shown["records"], shown["found"]
 
@@ -65,7 +56,7 @@ def report(results: Results, failures: Sequence[str] = ()) -> str:
         short=_shares_of_short_runs(records),
         settings=tables.settings_table(group for _, groups in found for group in groups),
         computer=_computer(results, records),
-        heads_tables=_heads_tables,
+        heads_tables=partial(map, tables.heads_table),
         machine=MACHINE,
         lacking=_lacking(results),
         picture=picture,
@@ -79,14 +70,10 @@ def _shown(results: Results) -> dict[str, Any]:
     return {
         "results": results,
         "records": records,
-        "goals": goals_table(records),
+        "goals": tables.goals_table(records),
         "found": by_experiment(records),
         "tables": tables,
     }
-
-
-def _heads_tables(groups: Sequence[SeedGroup]) -> list[Table | None]:
-    return [tables.heads_table(group) for group in groups]
 
 
 def _lacking(results: Results) -> dict[int | str, list[str]]:
@@ -96,18 +83,92 @@ def _lacking(results: Results) -> dict[int | str, list[str]]:
     return {figure["number"] or figure["name"]: figure["lacking"] for figure in drawn}
 
 
-def _shares_of_short_runs(records: Sequence[Record]) -> list[float]:
+def _shares_of_short_runs(records: Sequence[RunRecord]) -> list[float]:
     """Return the trained share of every run that is shorter than in `ntm train`."""
-    shares = [record.sequences / _full_length(record) for record in records]
+    whole = [settings_for(record.task, record.model).training.sequences for record in records]
+    shares = [record.sequences / full for record, full in zip(records, whole, strict=True)]
     return [share for share in shares if share < 1]
 
 
-def _full_length(record: Record) -> int:
-    return settings_for(record.task, record.model).training.sequences
-
-
-def _computer(results: Results, records: Sequence[Record]) -> Table:
+def _computer(results: Results, records: Sequence[RunRecord]) -> Table:
     rows = [(name, str(value)) for name, value in results.machine().items()]
     spent = sum(record.seconds for record in records)
     rows.append(("time spent on training, all runs", duration(spent)))
     return Table("", ("", ""), rows, texts=2)
+
+
+def numbers_beside(experiment: Experiment, figure: FigureSpec, records: Records) -> list[Table]:
+    """Return the tables that belong to a figure."""
+    some = [record for record in records if record.task == experiment.task]
+    tables = [_KINDS[kind](experiment, some, models) for kind, models in figure.beside if some]
+    return [table for table in tables if table.rows]
+
+
+def best_record(records: Records, models: Sequence[str]) -> RunRecord | None:
+    """Return the run that figures show: the lowest cost of the first model that has a run."""
+    for model in models:
+        if some := [record for record in records if record.model == model]:
+            return min(some, key=lambda record: record.deciding_bits)
+    return None
+
+
+def _curves(experiment: Experiment, records: Records, _: Sequence[str]) -> Table:
+    """Return the costs at the end of the learning curves."""
+    groups = grouped(records, experiment.task)
+    network = f"network, bits{above_optimum(groups)}"
+    rows = [
+        {
+            network: group.name,
+            "the paper, final": known(published.final_cost(group.task, group.model)),
+            "the paper, same sequences": known(
+                published.cost_at(group.task, group.model, group.records[0].sequences)
+            ),
+            "here": costs_text(group),
+        }
+        for group in groups
+    ]
+    return Table.of(rows)
+
+
+def _beyond(experiment: Experiment, records: Records, models: Sequence[str]) -> Table:
+    """Return the costs of the network in a figure, beyond the trained range."""
+    record = best_record(records, models)
+    rows = [
+        (case_name(at), bits_text(cost(record, at)), percent(share(record, at)))
+        for at in experiment.beyond
+        if record is not None
+    ]
+    return Table(_name(record), ("here", "bits", "without a wrong bit"), rows)
+
+
+def _published(experiment: Experiment, records: Records, _: Sequence[str]) -> Table:
+    """Return our costs and the paper's beyond the trained range, where the paper gives costs."""
+    rows = [
+        (group.name, case_name(case), str(reading), costs_text(group, case))
+        for group in grouped(records, experiment.task)
+        for case in experiment.beyond
+        if (reading := published.cost_of_case(group.task, group.model, case)) is not None
+    ]
+    return Table("", ("network", "", "the paper, bits", "here, bits"), rows, texts=2)
+
+
+def _heads(_: Experiment, records: Records, models: Sequence[str]) -> Table:
+    """Return the findings about the heads of the network in a figure."""
+    record = best_record(records, models)
+    findings = record.analysis["findings"] if record and record.analysis else []
+    rows = [
+        (finding["name"], f"{finding['value']:.3f}", finding["verdict"]) for finding in findings
+    ]
+    return Table(_name(record), ("finding", "value", "verdict"), rows)
+
+
+def _name(record: RunRecord | None) -> str:
+    return f"`{record.name}`" if record else ""
+
+
+_KINDS: dict[str, Callable[[Experiment, Records, Sequence[str]], Table]] = {
+    "curves": _curves,
+    "beyond": _beyond,
+    "published": _published,
+    "heads": _heads,
+}

@@ -3,16 +3,15 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from ntm.common.text import duration
-from ntm.terminal.display import ProgressDisplay
+from ntm.scale.forecast import Forecast, measured_seconds
+from ntm.scale.jobs import Standing
+from ntm.scale.table import table_of_runs
+from ntm.terminal.progress import ProgressDisplay
 
-if TYPE_CHECKING:
-    from ntm.scale import Standing
-    from ntm.scale.forecast import Forecast
-
-Part = TypeVar("Part")
+PartType = TypeVar("PartType")
 
 # Rough share of each stage in a whole reproduction, in percent.
 _SHARES = {"train": 85, "evaluate": 6, "analyse": 4, "draw": 4, "report": 1}
@@ -24,7 +23,7 @@ class Stages:
     def __init__(self, names: Iterable[str], display: ProgressDisplay | None = None) -> None:
         self.names, self._display = list(names), display
         self._standings: Sequence[Standing] = ()
-        self._forecast: Forecast | None = None
+        self._forecast = Forecast(measured_seconds if display else None)
         self._started = time.monotonic()
         self.begin(self.names[0], 1)
 
@@ -35,8 +34,8 @@ class Stages:
         self._standings = ()
 
     def each(
-        self, name: str, parts: Sequence[Part], title: Callable[[Part], str]
-    ) -> Iterator[Part]:
+        self, name: str, parts: Sequence[PartType], title: Callable[[PartType], str]
+    ) -> Iterator[PartType]:
         """Start a stage and yield its parts. A part is done when the next one is requested."""
         self.begin(name, len(parts))
         for part in parts:
@@ -56,12 +55,8 @@ class Stages:
         self._finished += 1
         self._show(now=True)
 
-    def training(self, standings: Sequence["Standing"]) -> None:
+    def training(self, standings: Sequence[Standing]) -> None:
         """Update the state of the training runs."""
-        if self._forecast is None:
-            from ntm.scale.forecast import Forecast, measured_seconds
-
-            self._forecast = Forecast(measured_seconds if self._display else None)
         self._forecast.observe(standings)
         self._finished = self._forecast.share_done(standings) * self._parts
         self._standings = tuple(standings)
@@ -89,42 +84,33 @@ class Stages:
         return (sum(sizes[: self._number]) + sizes[self._number] * self.of_stage) / sum(sizes)
 
     def _show(self, now: bool = False) -> None:
-        if self._display:
-            self._display.show(self._line, self._picture, now)
+        if self._display is None:
+            return
+        left = self._training_left()
+        elapsed = duration(time.monotonic() - self._started)
+        bars = [("all", self.of_all, f"{elapsed}{left}"), (self.title, self.of_stage, "")]
+        self._display.show(self._line(left), bars, self._below, now)
 
-    def _line(self) -> str:
+    def _line(self, left: str) -> str:
         if not self._standings:
             parts = f"{self._finished:.0f} of {self._parts}"
             return f"{self.title} {parts}: {self._part} ({self.of_all:.0%} of all)"
         finished = sum(standing.state == "finished" for standing in self._standings)
         running = [_in_words(s) for s in self._standings if s.state == "running"]
         counted = f"{self.title} {finished} of {len(self._standings)} runs finished"
-        shares = f"({self.of_all:.0%} of all{self._training_left()})"
-        return "; ".join([f"{counted} {shares}", *running])
+        return "; ".join([f"{counted} ({self.of_all:.0%} of all{left})", *running])
 
     def _training_left(self) -> str:
-        running = any(standing.state == "running" for standing in self._standings)
-        if not running or self._forecast is None:
+        if not any(standing.state == "running" for standing in self._standings):
             return ""
         left = self._forecast.seconds_left(self._standings)
         return f", {duration(left)} of training left" if isfinite(left) else ""
 
-    def _picture(self) -> Any:
-        from rich.console import Group
-        from rich.progress_bar import ProgressBar
-        from rich.table import Table
-
-        from ntm.scale.table import table_of_runs
-
-        bars = Table.grid(padding=(0, 1))
-        elapsed = duration(time.monotonic() - self._started) + self._training_left()
-        for name, share, text in (("all", self.of_all, elapsed), (self.title, self.of_stage, "")):
-            bars.add_row(name, ProgressBar(1, share, width=30), f"{share:.0%}", text)
+    def _below(self) -> list[Any]:
         # The runs come last because there may be more runs than lines on the terminal.
-        runs = [table_of_runs(self._standings)] if self._standings else []
-        return Group(bars, self._part, *runs)
+        return [self._part, *([table_of_runs(self._standings)] if self._standings else [])]
 
 
-def _in_words(standing: "Standing") -> str:
+def _in_words(standing: Standing) -> str:
     bits = "" if standing.bits is None else f", {standing.bits:.3f} bits"
     return f"{standing.job.name} {standing.sequences:,} of {standing.job.sequences:,}{bits}"

@@ -1,11 +1,14 @@
-"""Records of runs: the small files from which all tables are made.
+"""A folder of results and its records of runs: the small files from which all tables are made.
 
-data/copy-ntm-ff-0/
-  config.json       the settings
-  curve.csv         the learning curve, thinned: sequences,bits,seconds
-  chosen.csv        the learning curve of the chosen start alone (runs that try several starts)
-  evaluation.json   costs within and beyond the trained range, best and latest weights
-  analysis.json     analysis of the heads (NTMs)
+README.md               the tables
+report.html             everything on one page
+figures/                the figures
+data/copy-ntm-ff-0/     the record of one run
+  config.json           the settings
+  curve.csv             the learning curve, thinned: sequences,bits,seconds
+  chosen.csv            the learning curve of the chosen start alone (runs that try several starts)
+  evaluation.json       costs within and beyond the trained range, best and latest weights
+  analysis.json         analysis of the heads (NTMs)
 """
 
 import csv
@@ -17,10 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ntm.common.files import write_atomically
+from ntm.paper.experiment import FigureSpec
 from ntm.report.measure import WEIGHTS, Json
 from ntm.runs import Run, RunError, Settings, read_metrics
-from ntm.runs.facts import validated
-from ntm.runs.metrics import chosen_start, merged
+from ntm.runs.facts import chosen_start, merged, validated
 from ntm.tasks.cases import Case
 from ntm.trace import Array
 
@@ -38,7 +41,7 @@ class LearningCurve(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Record:
+class RunRecord:
     """Settings, learning curve and measurements of one run."""
 
     name: str
@@ -110,6 +113,33 @@ class Record:
         return dict(some)
 
 
+class Results:
+    """Folder of results, written by `ntm results` and `ntm reproduce`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.data, self.figures = path / "data", path / "figures"
+        self.readme, self.report = path / "README.md", path / "report.html"
+        self._machine = self.data / "machine.json"
+
+    def records(self) -> list[RunRecord]:
+        """Return the records of all runs, ordered by name; omit runs without an evaluation."""
+        return [_read_record(file.parent) for file in sorted(self.data.glob("*/evaluation.json"))]
+
+    def figure(self, figure: FigureSpec) -> Path:
+        """Return the path of a figure, whether or not it exists."""
+        return self.figures / f"{figure.stem}.svg"
+
+    def write_machine(self, facts: Json) -> None:
+        """Store facts about the machine that measured the results."""
+        store_json(self._machine, facts)
+
+    def machine(self) -> Json:
+        """Return facts about the machine that measured the results; empty if none were stored."""
+        facts = read_json(self._machine) if self._machine.exists() else {}
+        return {name: value for name, value in facts.items() if name != "format"}
+
+
 def thinned(metrics: list[dict[str, Any]]) -> LearningCurve:
     """Reduce the lines of a metrics.jsonl to a curve of at most a few hundred points."""
     ends, last = [], 0
@@ -144,15 +174,9 @@ def is_up_to_date(file: Path, key: Json) -> bool:
     return file.exists() and read_json(file).get("key") == key
 
 
-def read_records(data: Path) -> list[Record]:
-    """Read the records in a folder, ordered by name. Runs without an evaluation are skipped."""
-    folders = sorted(file.parent for file in data.glob("*/evaluation.json"))
-    return [_read_record(folder) for folder in folders]
-
-
-def _read_record(folder: Path) -> Record:
+def _read_record(folder: Path) -> RunRecord:
     analysis, chosen = folder / "analysis.json", folder / "chosen.csv"
-    return Record(
+    return RunRecord(
         folder.name,
         Run(folder).settings,
         _read_curve(folder / "curve.csv"),

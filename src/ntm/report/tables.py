@@ -4,32 +4,37 @@ import statistics
 from collections.abc import Iterable, Sequence
 from importlib import resources
 
-from ntm.common.text import bits_text, duration, percent, spread
+from ntm.common.text import bits_text, duration, percent, spread, sure
 from ntm.evaluation.curves import first_below
 from ntm.paper import experiment_of, paper_network, published
-from ntm.paper.experiment import Experiment
-from ntm.report.groups import SeedGroup, paper_departures
-from ntm.report.records import Record
+from ntm.paper.experiment import Experiment, Goal
+from ntm.paper.verdicts import goal_in_words, meets
+from ntm.report.groups import SeedGroup, by_experiment, paper_departures
+from ntm.report.records import RunRecord
 from ntm.tasks.cases import TRAINED_RANGE, Case, case_name
 from ntm.terminal.table import COMMAND, Table
 
 HOW_TO_READ = (resources.files("ntm.report") / "templates/how-to-read.md").read_text().rstrip()
+_GOALS_NOTE = (
+    "Best weights of every run; no seed is left out. In brackets: Wilson's 95 % interval for the "
+    "share of all seeds that reach the goal. Few seeds tell little: 3 of 3 leaves 44 to 100 %."
+)
 
 
-def how_measured(records: Iterable[Record]) -> str:
+def how_measured(records: Iterable[RunRecord]) -> str:
     """Return a sentence with the number of sequences behind each cost."""
     counts = sorted({int(record.at(TRAINED_RANGE)["sequences"]) for record in records})
     some = " to ".join(f"{count:,}" for count in dict.fromkeys((counts[0], counts[-1])))
     return f"Each cost is the mean over {some} fresh sequences, the same ones for every run."
 
 
-def cost(record: Record, at: Case = TRAINED_RANGE, weights: str = "best") -> float:
+def cost(record: RunRecord, at: Case = TRAINED_RANGE, weights: str = "best") -> float:
     """Return the mean bits per sequence, above the optimum on the same sequences if known."""
     case = record.at(at, weights)
     return float(case["bits_above_optimal" if "bits_above_optimal" in case else "mean_bits"])
 
 
-def share(record: Record, at: Case) -> float:
+def share(record: RunRecord, at: Case) -> float:
     """Return the share of sequences without a wrong bit."""
     return float(record.at(at)["perfect"])
 
@@ -39,7 +44,7 @@ def above_optimum(groups: Sequence[SeedGroup]) -> str:
     return " above the optimum" if groups[0].settings.task.optimum is not None else ""
 
 
-def needed(record: Record, bits: float, window: int = 1000) -> int | None:
+def needed(record: RunRecord, bits: float, window: int = 1000) -> int | None:
     """Return the sequences until the learning curve is first below a cost, or None.
 
     window: number of sequences over which the cost is averaged.
@@ -50,18 +55,30 @@ def needed(record: Record, bits: float, window: int = 1000) -> int | None:
 
 def trained_range_table(experiment: Experiment, groups: Sequence[SeedGroup]) -> Table:
     """Return costs on the trained range, with the sequences and the time of training."""
-    bits = f"{experiment.threshold:g}"
-    header = (
-        "network", "seeds", "the paper", "best weights", "latest weights",
-        f"sequences to below {bits}", "in the paper",
-        "sequences seen", "the paper there", "time per run", COMMAND,
-    )  # fmt: skip
     note = (
-        f"Bits per sequence{above_optimum(groups)}. Sequences to below {bits}: until the mean cost "
-        f"of {experiment.window:,} training sequences is first lower; later rises are ignored."
+        f"Bits per sequence{above_optimum(groups)}. Sequences to below {experiment.threshold:g}: "
+        f"until the mean cost of {experiment.window:,} training sequences is first lower; later "
+        f"rises are ignored."
     )
-    rows = [_trained_range_row(experiment, group) for group in groups]
-    return Table("", header, rows, texts=2, note=note)
+    return Table.of([_trained_range_row(experiment, group) for group in groups], texts=2, note=note)
+
+
+def _trained_range_row(experiment: Experiment, group: SeedGroup) -> dict[str, str]:
+    task, model, records = group.task, group.model, group.records
+    seen = [record.sequences for record in records]
+    return {
+        "network": group.name,
+        "seeds": group.seeds,
+        "the paper": known(published.final_cost(task, model)),
+        "best weights": costs_text(group),
+        "latest weights": costs_text(group, weights="latest"),
+        f"sequences to below {experiment.threshold:g}": _needed(experiment, records),
+        "in the paper": _needed_in_the_paper(experiment, model),
+        "sequences seen": spread(seen, lambda count: f"{int(count):,}"),
+        "the paper there": known(published.cost_at(task, model, round(statistics.median(seen)))),
+        "time per run": spread([record.seconds for record in records], duration),
+        COMMAND: f"`{group.command}`",
+    }
 
 
 def beyond_table(experiment: Experiment, groups: Sequence[SeedGroup]) -> Table | None:
@@ -87,97 +104,69 @@ def costs_text(group: SeedGroup, at: Case = TRAINED_RANGE, weights: str = "best"
 
 def runs_table(experiment: Experiment, groups: Sequence[SeedGroup]) -> Table:
     """Return every run, including runs that failed to learn."""
-    beyond = experiment.beyond
-    header = (
-        "run", "sequences", "time", "validation", "best weights at", "best weights",
-        "latest weights", *map(case_name, beyond),
-    )  # fmt: skip
-    rows = [_run_row(record, beyond) for group in groups for record in group.records]
-    settings = (record.settings for group in groups for record in group.records)
-    added = any(chosen.training.validate_beyond for chosen in settings)
+    records = [record for group in groups for record in group.records]
+    added = any(record.settings.training.validate_beyond for record in records)
     also = " (with training.validate_beyond: plus the cost beyond the range)" if added else ""
     note = f"Validation: bits per sequence. The best weights have the lowest validation cost{also}."
-    if beyond:
+    if experiment.beyond:
         note += " Beyond the trained range: bits (share without a wrong bit), best weights."
-    return Table("", header, rows, note=note)
+    return Table.of([_run_row(record, experiment.beyond) for record in records], note=note)
 
 
-def _run_row(record: Record, beyond: Sequence[Case]) -> tuple[str, ...]:
-    return (
-        f"`{record.name}`",
-        f"{record.sequences:,}",
-        duration(record.seconds),
-        bits_text(record.validation_bits) if record.validation_bits < float("inf") else "",
-        f"{record.best_at:,}",
-        bits_text(cost(record)),
-        bits_text(cost(record, weights="latest")),
-        *(f"{bits_text(cost(record, at))} ({percent(share(record, at))})" for at in beyond),
-    )
+def _run_row(record: RunRecord, beyond: Sequence[Case]) -> dict[str, str]:
+    validation = record.validation_bits
+    return {
+        "run": f"`{record.name}`",
+        "sequences": f"{record.sequences:,}",
+        "time": duration(record.seconds),
+        "validation": bits_text(validation) if validation < float("inf") else "",
+        "best weights at": f"{record.best_at:,}",
+        "best weights": bits_text(cost(record)),
+        "latest weights": bits_text(cost(record, weights="latest")),
+        **{
+            case_name(at): f"{bits_text(cost(record, at))} ({percent(share(record, at))})"
+            for at in beyond
+        },
+    }
 
 
 def heads_table(group: SeedGroup) -> Table | None:
     """Return the findings about the heads and the paper's claims; None for an LSTM."""
-    analyses = [record.analysis for record in group.records if record.analysis is not None]
-    if not analyses:
-        return None
-    rows = []
-    for findings in zip(*(analysis["findings"] for analysis in analyses), strict=True):
-        first = findings[0]
-        rows.append(
-            (
-                first["name"],
-                f'"{first["claim"]}"' if first["claim"] else "",
-                first["measures"],
-                spread([finding["value"] for finding in findings], "{:.3f}".format),
-                _verdict([finding["verdict"] for finding in findings]),
-            )
-        )
-    header = ("finding", "the paper's words", "measured", "value", "verdict")
+    found = [record.analysis["findings"] for record in group.records if record.analysis is not None]
+    rows = [
+        {
+            "finding": first["name"],
+            "the paper's words": f'"{first["claim"]}"' if first["claim"] else "",
+            "measured": first["measures"],
+            "value": spread([f["value"] for f in (first, *others)], "{:.3f}".format),
+            "verdict": _verdict([f["verdict"] for f in (first, *others)]),
+        }
+        for first, *others in zip(*found, strict=True)
+    ]
     note = "A claim holds from 0.9 and holds partly from 0.5."
-    return Table(group.name, header, rows, texts=3, note=note)
+    return Table.of(rows, title=group.name, texts=3, note=note) if found else None
 
 
 def settings_table(groups: Iterable[SeedGroup]) -> Table:
     """Return the sizes and settings of every network."""
-    header = (
-        "task", "network", "sizes", "departures from the paper's settings", "learning rate",
-        "batch size", "sequences", "parameters, the paper", "seeds",
-    )  # fmt: skip
-    return Table("", header, [_settings_row(group) for group in groups], texts=4)
+    return Table.of([_settings_row(group) for group in groups], texts=4)
 
 
-def _settings_row(group: SeedGroup) -> tuple[str, ...]:
+def _settings_row(group: SeedGroup) -> dict[str, str]:
     settings, printed = group.settings, paper_network(group.task, group.model)
     changes = paper_departures(settings)
-    return (
-        experiment_of(group.task).title,
-        settings.family.title,
-        settings.family.sizes(settings.model),
-        ", ".join(f"`{key}={value}`" for key, value in changes.items()) or "none",
-        f"{settings.optimiser.learning_rate:g}",
-        str(settings.training.batch_size),
-        f"{settings.training.sequences:,}",
-        f"{printed.parameters:,}" if printed else "",
-        group.seeds,
-    )
-
-
-def _trained_range_row(experiment: Experiment, group: SeedGroup) -> tuple[str, ...]:
-    task, model, records = group.task, group.model, group.records
-    seen = [record.sequences for record in records]
-    return (
-        group.name,
-        group.seeds,
-        known(published.final_cost(task, model)),
-        costs_text(group),
-        costs_text(group, weights="latest"),
-        _needed(experiment, records),
-        _needed_in_the_paper(experiment, model),
-        spread(seen, lambda count: f"{int(count):,}"),
-        known(published.cost_at(task, model, round(statistics.median(seen)))),
-        spread([record.seconds for record in records], duration),
-        f"`{group.command}`",
-    )
+    departures = ", ".join(f"`{key}={value}`" for key, value in changes.items())
+    return {
+        "task": experiment_of(group.task).title,
+        "network": settings.family.title,
+        "sizes": settings.family.sizes(settings.model),
+        "departures from the paper's settings": departures or "none",
+        "learning rate": f"{settings.optimiser.learning_rate:g}",
+        "batch size": str(settings.training.batch_size),
+        "sequences": f"{settings.training.sequences:,}",
+        "parameters, the paper": f"{printed.parameters:,}" if printed else "",
+        "seeds": group.seeds,
+    }
 
 
 def _needed_in_the_paper(experiment: Experiment, model: str) -> str:
@@ -193,7 +182,7 @@ def known(reading: published.Reading | None) -> str:
     return "" if reading is None else str(reading)
 
 
-def _needed(experiment: Experiment, records: Sequence[Record]) -> str:
+def _needed(experiment: Experiment, records: Sequence[RunRecord]) -> str:
     counts = [needed(record, experiment.threshold, experiment.window) for record in records]
     reached = [count for count in counts if count is not None]
     if not reached:
@@ -206,3 +195,44 @@ def _verdict(verdicts: Sequence[str]) -> str:
     if len(verdicts) == 1:
         return verdicts[0]
     return f"holds in {verdicts.count('holds')} of {len(verdicts)}"
+
+
+def goals_table(records: Sequence[RunRecord]) -> Table:
+    """Return every goal and the number of seeds that reach it."""
+    rows = [
+        (
+            f"{experiment.title}, {case_name(goal.at)}",
+            _goal_in_words(goal, above_optimum(groups)),
+            group.name,
+            _goal_value(goal, group),
+            sure(sum(reaches(goal, record) for record in group.records), len(group.records)),
+        )
+        for experiment, groups in by_experiment(records)
+        for goal in experiment.goals
+        for model in goal.models
+        for group in groups
+        if group.model == model
+    ]
+    header = ("task", "goal", "network", "here: median (range)", "reached by seeds (95 % interval)")
+    return Table("", header, rows, texts=3, note=_GOALS_NOTE)
+
+
+def reaches(goal: Goal, record: RunRecord) -> bool:
+    """Return whether a run reaches a goal."""
+    bits, perfect = cost(record, goal.at), share(record, goal.at)
+    if goal.within is None or goal.below is None or record.best_at <= goal.within:
+        return meets(goal, bits, perfect)
+    # The weights of that moment were not stored, so the learning curve decides.
+    first = needed(record, goal.below)
+    return first is not None and first <= goal.within
+
+
+def _goal_in_words(goal: Goal, above: str) -> str:
+    within = f" within {goal.within:,} sequences" if goal.within else ""
+    return f"{goal_in_words(goal, above)}{within}"
+
+
+def _goal_value(goal: Goal, group: SeedGroup) -> str:
+    if goal.perfect is None:
+        return costs_text(group, goal.at)
+    return spread([share(record, goal.at) for record in group.records], percent)

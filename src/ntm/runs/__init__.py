@@ -1,17 +1,19 @@
-"""Runs: their settings, folders, metrics, checkpoints, data streams and errors.
+"""The store: run folders, saved networks and packaged networks, with their settings and data.
 
     from ntm.runs import Run
 
     run = Run("runs/copy")
     model, facts = run.load_model()
 
-Code that reads runs imports this package; `ntm.training` makes runs.
+`weights` reads and writes all weights, and `facts` names all facts about them. A network is in a
+run folder (`folder`), in a folder of `save_pretrained` (`saving`) or in the package (`packaged`);
+`opening` finds it by name. `ntm.training` makes runs.
 """
 
 from ntm.runs.building import build_model, full_size
 from ntm.runs.errors import FolderError, RunError
+from ntm.runs.facts import read_metrics
 from ntm.runs.folder import Run, find_runs, run_name
-from ntm.runs.metrics import read_metrics
 from ntm.runs.sections import OptimiserSettings, TrainingSettings
 from ntm.runs.settings import Settings
 from ntm.runs.stream import Stream, block_generator

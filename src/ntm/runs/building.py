@@ -38,7 +38,7 @@ def full_size(model: Model, settings: Settings) -> Model:
     """Return the network with all its memory locations; training may use fewer."""
     if settings.trained_model == settings.model:
         return model
-    return settings.family.enlarged(model, settings.model.memory_locations)
+    return settings.family.resized(model, settings.model.memory_locations)
 
 
 def bound_backward(model: Model, settings: Settings, sequences: int) -> None:

@@ -23,6 +23,7 @@ from torch import Tensor
 
 from ntm.common.files import parse_json, remove_leftovers, write_atomically
 from ntm.runs.errors import RunError
+from ntm.runs.weights import encoded
 
 FORMAT = 1
 _KEPT = 2
@@ -43,11 +44,12 @@ def save(folder: Path, tensors: Mapping[str, Tensor], values: Mapping[str, Any])
     """Write the next checkpoint; keep it and the previous one, and remove older ones."""
     folder.mkdir(parents=True, exist_ok=True)
     number = max(_numbers(folder), default=0) + 1
-    content = safetensors.save({name: tensor.contiguous() for name, tensor in tensors.items()})
+    content = encoded(tensors)
     record = {"format": FORMAT, "values": dict(values)}
     record["sha256"] = _digest(record, content)
-    write_atomically(_tensor_file(folder, number), content)
-    write_atomically(_record_file(folder, number), json.dumps(record, indent=1).encode())
+    record_file, tensor_file = _files(folder, number)
+    write_atomically(tensor_file, content)
+    write_atomically(record_file, json.dumps(record, indent=1).encode())
     for old in _numbers(folder)[:-_KEPT]:
         _remove(folder, old)
 
@@ -84,10 +86,9 @@ def load_newest(folder: Path) -> tuple[Checkpoint | None, list[str]]:
 
 
 def _load(folder: Path, number: int) -> Checkpoint:
-    path = _record_file(folder, number)
+    path, tensors = _files(folder, number)
     try:
-        record = parse_json(path.read_bytes())
-        content = _tensor_file(folder, number).read_bytes()
+        record, content = parse_json(path.read_bytes()), tensors.read_bytes()
     except FileNotFoundError as error:
         raise CheckpointError(f"{error.filename} is missing.") from error
     except ValueError as error:
@@ -105,7 +106,7 @@ def _load(folder: Path, number: int) -> Checkpoint:
     try:
         return Checkpoint(safetensors.load(content), record["values"])
     except SafetensorError as error:
-        raise CheckpointError(f"{_tensor_file(folder, number)} is torn: {error}.") from error
+        raise CheckpointError(f"{tensors} is torn: {error}.") from error
 
 
 def _digest(record: Mapping[str, Any], content: bytes) -> str:
@@ -119,18 +120,15 @@ def _numbers(folder: Path) -> list[int]:
     return sorted(int(path.stem) for path in folder.glob("*.json") if path.stem.isdecimal())
 
 
-def _record_file(folder: Path, number: int) -> Path:
-    return folder / f"{number:08}.json"
-
-
-def _tensor_file(folder: Path, number: int) -> Path:
-    return folder / f"{number:08}.safetensors"
+def _files(folder: Path, number: int) -> tuple[Path, Path]:
+    """Return the files of a checkpoint: its record and its tensors."""
+    return folder / f"{number:08}.json", folder / f"{number:08}.safetensors"
 
 
 def _remove(folder: Path, number: int) -> None:
     # Remove the record first: a tensor file without a record does not count as a checkpoint.
-    _record_file(folder, number).unlink(missing_ok=True)
-    _tensor_file(folder, number).unlink(missing_ok=True)
+    for file in _files(folder, number):
+        file.unlink(missing_ok=True)
 
 
 def state_tensors(

@@ -17,18 +17,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-import torch
-from safetensors import torch as safetensors
-
 from ntm.common.files import parse_json, remove_leftovers, write_atomically
 from ntm.common.registry import source_of
 from ntm.models.family import Model
 from ntm.runs.building import build_here, full_size
 from ntm.runs.errors import FolderError, RunError
 from ntm.runs.facts import Facts
-from ntm.runs.formats import FORMAT, READABLE
-from ntm.runs.settings import SECTIONS, Settings
-from ntm.runs.weights import read_facts, read_weights, require_fitting
+from ntm.runs.settings import FORMAT, READABLE, SECTIONS, Settings
+from ntm.runs.weights import Tensors, read_fitting, read_metadata, read_weights, write_weights
 
 Weights = Literal["best", "latest"]
 
@@ -86,7 +82,7 @@ class Run:
         if not file.exists():
             return {}
         try:
-            return read_facts(file)
+            return read_metadata(file)
         except ValueError as error:
             raise RunError(f"{file} does not hold the weights of a run: {error}") from error
 
@@ -96,9 +92,7 @@ class Run:
         model: the network of the run, with its full memory or the memory used in training.
         """
         whole = full_size(model, self.settings).state_dict()
-        state = {name: tensor.contiguous() for name, tensor in whole.items()}
-        content = safetensors.save(state, metadata={"ntm": json.dumps(facts)})
-        write_atomically(self.weights_file(weights), content)
+        write_weights(self.weights_file(weights), whole, dict(facts))
 
     def load_model(self, weights: Weights | None = None) -> tuple[Model, dict[str, Any]]:
         """Load the trained network and the metadata of its weights.
@@ -113,8 +107,7 @@ class Run:
             other = ", or ask for other weights" if weights else ""
             raise RunError(f"{file} does not exist yet; train longer{other}.")
         try:
-            tensors, facts = read_weights(file), read_facts(file)
-            _require_own_weights(tensors, self.settings)
+            tensors, facts = _read_own(file, self.settings), read_metadata(file)
             model = build_here(self.settings)
             model.load_state_dict(tensors)
         except (RuntimeError, ValueError) as error:
@@ -148,11 +141,12 @@ def locked(path: str | Path) -> Iterator[None]:
         yield
 
 
-def _require_own_weights(tensors: dict[str, torch.Tensor], settings: Settings) -> None:
+def _read_own(file: Path, settings: Settings) -> Tensors:
     family = settings.family
-    if source_of(family) is None:  # code from outside the package is trusted anyway
-        build = partial(family.build, settings.model, settings.initialisation, "auto")
-        require_fitting(tensors, settings.model, build)
+    if source_of(family) is not None:  # code from outside the package is trusted anyway
+        return read_weights(file)
+    build = partial(family.build, settings.model, settings.initialisation, "auto")
+    return read_fitting(file, settings.model, build)
 
 
 # Settings that may change on resume: none of them affects the computed numbers.
@@ -164,7 +158,7 @@ _MAY_CHANGE = {
 }
 
 
-def open_run(path: str | Path, settings: Settings, resume: bool) -> Run:
+def create_or_resume(path: str | Path, settings: Settings, resume: bool) -> Run:
     """Create the folder of a run or, on resume, open the existing folder.
 
     A run must resume with its original settings; only its length, time limit and intervals in
@@ -185,7 +179,7 @@ def open_run(path: str | Path, settings: Settings, resume: bool) -> Run:
 
 def run_name(settings: Settings) -> str:
     """Return the default folder name of a run, such as copy-ntm-ff-0."""
-    return f"{settings.task.name}-{settings.model_name}-{settings.training.seed}"
+    return f"{settings.task.label}-{settings.model_name}-{settings.training.seed}"
 
 
 def find_runs(folders: Iterable[str | Path]) -> list[Run]:

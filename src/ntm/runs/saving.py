@@ -16,10 +16,9 @@ from contextlib import contextmanager
 from dataclasses import MISSING, asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import torch
-from safetensors import torch as safetensors
 from torch import Tensor, nn
 
 from ntm.common.fields import check_value
@@ -30,14 +29,12 @@ from ntm.engine import EngineName
 from ntm.layer import NTM, checks
 from ntm.layer.rebuilding import difference, plain_defaults, unfilled
 from ntm.models.lstm import LSTMBaseline, LSTMConfig, LSTMInitialisation
-from ntm.runs.weights import dtype_of, read_weights, require_fitting, shapes_of
+from ntm.runs.weights import dtype_of, read_fitting, shapes_of, write_weights
 from ntm.tasks import TASKS, Task, make_task
 
 FORMATS = ("ntm-network-1", "ntm-network-2")
 _KEYS = {"format", "config", "initialisation", "batch_first", "backward_clip"}
 _MORE_KEYS = {"network", "class", "task"}
-
-Net = TypeVar("Net", bound=nn.Module)
 
 
 class _Kind(NamedTuple):
@@ -56,19 +53,21 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Saved:
-    """Content of the config.json of a saved network."""
+    """A network in files, before its weights are read."""
 
-    folder: Path
-    network: str
-    """NTM or LSTMBaseline."""
-    subclass: str | None
-    """Name of the saved subclass; None for the package's own class."""
-    task: dict[str, Any] | None
-    """Name and settings of the task, if recorded."""
+    place: Path
+    """Folder of a saved network, or file of a packaged one."""
+    weights: Path
     config: Any
     initialisation: Any
-    batch_first: bool
-    backward_clip: float | None
+    batch_first: bool = False
+    backward_clip: float | None = None
+    network: str = "NTM"
+    """NTM or LSTMBaseline."""
+    subclass: str | None = None
+    """Name of the saved subclass; None for the package's own class."""
+    task: dict[str, Any] | None = None
+    """Name and settings of the task, if recorded."""
 
     @property
     def kind(self) -> Any:
@@ -82,9 +81,18 @@ class Saved:
             return
         saved = self.subclass or self.network
         raise ValueError(
-            f"{self.folder} is of the class {saved}, not {kind.__name__}; load it with "
+            f"{self.place} is of the class {saved}, not {kind.__name__}; load it with "
             f"{saved}.from_pretrained."
         )
+
+    def read_for(self, build: Callable[[], nn.Module]) -> dict[str, Tensor]:
+        """Read the weights, and check that they fit the network that `build` makes."""
+        if not self.weights.is_file():
+            raise FileNotFoundError(f"{self.weights} does not exist; save the network again.")
+        with _errors_naming(self.place):
+            weights = read_fitting(self.weights, self.config, build)
+        checks.require_range(dtype_of(weights))
+        return weights
 
 
 def is_saved(folder: str | Path) -> bool:
@@ -99,67 +107,58 @@ def is_saved(folder: str | Path) -> bool:
 def save(net: Any, folder: str | Path, task: Task | None = None) -> None:
     """Write a network to a folder; replace an older network there."""
     folder = Path(folder)
-    weights = {name: tensor.detach().contiguous() for name, tensor in net.state_dict().items()}
+    weights = net.state_dict()
     described = _described(net, task)
     _require_savable(net, weights)
     _require_own(folder)
     folder.mkdir(parents=True, exist_ok=True)
     # Remove config.json first: an interrupted save must not pair an old config with new weights.
     (folder / "config.json").unlink(missing_ok=True)
-    write_atomically(folder / "model.safetensors", safetensors.save(weights))
+    write_weights(folder / "model.safetensors", weights)
     text = json.dumps(described, indent=2, allow_nan=False)
     write_atomically(folder / "config.json", text.encode())
 
 
 def load(
-    kind: type[Net],
-    folder: str | Path,
+    kind: Any,
+    saved: Saved,
     *,
     batch_first: bool | None = None,
     engine: EngineName = "auto",
     device: torch.device | str | None = None,
     dtype: torch.dtype | None = None,
-) -> Net:
-    """Load the network in a folder; `batch_first` and `dtype` default to the saved values."""
-    saved = read(folder)
+) -> Any:
+    """Load a network as an instance of `kind`.
+
+    batch_first: order of the dimensions; None for the saved order (None).
+    device, dtype: device and dtype of the parameters; None for the CPU and the saved dtype (None).
+    """
     saved.require(kind)
-    weights = weights_for(saved, lambda: kind.from_config(saved.config, saved.initialisation))  # type: ignore[attr-defined]
+    if dtype is not None:
+        checks.require_range(dtype)
     order = saved.batch_first if batch_first is None else batch_first
-    net: Net = filled(kind, saved.config, saved.initialisation, weights, order, engine)
+    sizes, others = (saved.config, saved.initialisation), {"batch_first": order, "engine": engine}
+    build = partial(kind.from_config, *sizes, **others)
+    net = _filled(kind, build, saved.read_for(partial(kind.from_config, *sizes)))
     if isinstance(net, NTM):
         net.backward_clip = saved.backward_clip
-    return placed(net, device, dtype)
+    return net.to(device=device, dtype=dtype)
 
 
-def filled(
-    kind: Any, config: Any, initialisation: Any, weights: Any, batch_first: bool, engine: str
-) -> Any:
-    """Build a network on the CPU, with the given weights and their dtype; the weights must fit."""
-    others = {"batch_first": batch_first, "engine": engine}
-    build = partial(kind.from_config, config, initialisation, **others)
+def _filled(kind: type, build: Callable[[], Any], weights: dict[str, Tensor]) -> Any:
+    """Build a network on the CPU, with weights that fit and their dtype."""
     if any(kind is known.network for known in _KINDS.values()):
         net = unfilled(build)
         own = {name: tensor.clone() for name, tensor in weights.items()}  # not the file's memory
         net.load_state_dict(own, assign=True)
-    else:  # a subclass may have values that are not in the file
-        net = _really_built(build).to(dtype_of(weights))
-        net.load_state_dict(weights)
-    return net
-
-
-def _really_built(build: Callable[[], Any]) -> Any:
-    try:
+        return net
+    try:  # a subclass may have values that are not in the file
         with plain_defaults():
-            return build()
+            net = build()
     except RuntimeError as error:
         raise ValueError(f"The network cannot be built: {first_line(error)}.") from error
-
-
-def placed(net: Net, device: torch.device | str | None, dtype: torch.dtype | None) -> Net:
-    """Move the network to a device and a dtype; None leaves either unchanged."""
-    if dtype is not None:
-        checks.require_range(dtype)
-    return net.to(device=device, dtype=dtype)
+    net.to(dtype_of(weights)).load_state_dict(weights)
+    return net
 
 
 def read(folder: str | Path) -> Saved:
@@ -176,8 +175,9 @@ def read(folder: str | Path) -> Saved:
         kind = _KINDS[values["network"]]
         config = _read_fields(kind.config, values["config"])
         initialisation = _read_fields(kind.initialisation, values["initialisation"])
-    known = (values["network"], values["class"], values["task"], config, initialisation)
-    return Saved(folder, *known, values["batch_first"], values["backward_clip"])
+    sizes = (config, initialisation, values["batch_first"], values["backward_clip"])
+    known = (values["network"], values["class"], values["task"])
+    return Saved(folder, folder / "model.safetensors", *sizes, *known)
 
 
 def recorded_task(saved: Saved) -> Task | None:
@@ -185,7 +185,7 @@ def recorded_task(saved: Saved) -> Task | None:
     if saved.task is None:
         return None
     values = {k: tuple(v) if isinstance(v, list) else v for k, v in saved.task.items()}
-    with _errors_naming(saved.folder / "config.json"):
+    with _errors_naming(saved.place / "config.json"):
         name = values.pop("name", None)
         if name not in list(TASKS):  # a name that ends in .py would be imported
             raise ValueError(unknown("task", str(name), TASKS))
@@ -206,12 +206,8 @@ def _described(net: Any, task: Task | None) -> dict[str, Any]:
     if base == "NTM" and subclass is None and task is None:
         return values
     _require_fitting_task(net, task)
-    known = {"network": base, "class": subclass, "task": _task_values(task)}
-    return values | {"format": FORMATS[1]} | known
-
-
-def _task_values(task: Task | None) -> dict[str, Any] | None:
-    return None if task is None else {"name": task.name, **asdict(task)}
+    told = None if task is None else {"name": task.name, **asdict(task)}
+    return values | {"format": FORMATS[1], "network": base, "class": subclass, "task": told}
 
 
 def _require_fitting_task(net: Any, task: Task | None) -> None:
@@ -313,18 +309,6 @@ def _read_fields(kind: type, values: object) -> Any:
             f"it must have the settings of {kind.__name__}, {_listed(known)}; got {got}."
         )
     return kind(**values)
-
-
-def weights_for(saved: Saved, build: Callable[[], nn.Module]) -> dict[str, Tensor]:
-    """Read the weights in a folder, and check that they fit the network that `build` makes."""
-    file = saved.folder / "model.safetensors"
-    if not file.is_file():
-        raise FileNotFoundError(f"{file} does not exist; save the network again.")
-    weights = read_weights(file)
-    with _errors_naming(saved.folder):
-        require_fitting(weights, saved.config, build)
-    checks.require_range(dtype_of(weights))
-    return weights
 
 
 def _listed(names: Any) -> str:

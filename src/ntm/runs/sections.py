@@ -13,22 +13,19 @@ class OptimiserSettings(Checked):
 
     learning_rate: float = setting(1e-4, "learning rate", at_least=0)
     halve_every: int = setting(
-        0, "half-life of the learning rate, in sequences (0: constant)", at_least=0
+        0, "sequences in which the learning rate halves (0: constant)", at_least=0
     )
     halve_after: int = setting(0, "sequences before the learning rate starts to fall", at_least=0)
     decay: float = setting(
         0.95, "decay of the running means of the gradient and its square", at_least=0, at_most=1
     )
     momentum: float = setting(0.9, "momentum", at_least=0, at_most=1)
-    epsilon: float = setting(1e-4, "added to the variance, inside the square root", above=0)
-    clip: float | None = setting(
-        10.0, "clip every component of the gradient to +- this value (none: no clipping)", above=0
+    epsilon: float = setting(
+        1e-4, "constant added to the variance, inside the square root", above=0
     )
+    clip: float | None = setting(10.0, "clip gradients to +- this value (none: never)", above=0)
     backward_clip: float | None = setting(
-        None,
-        "bound on the gradient that flows back through an NTM's controller and heads, per step and "
-        "sequence (none: no bound)",
-        above=0,
+        None, "bound on the gradients inside an NTM at every step (none: no bound)", above=0
     )
     backward_clip_until: int | None = setting(
         None, "sequences after which backward_clip is switched off (none: never)", at_least=1
@@ -51,59 +48,40 @@ class OptimiserSettings(Checked):
 class TrainingSettings(Checked):
     """Length of a run, its batches, and its intervals for reports, validation and checkpoints."""
 
-    sequences: int = setting(
-        1_000_000, "sequences to train on, rounded up to whole batches", at_least=1
-    )
+    sequences: int = setting(1_000_000, "sequences to train on, in whole batches", at_least=1)
     batch_size: int = setting(1, "sequences per update", at_least=1)
-    bucketed: bool = setting(
-        False, "batch sequences of similar length together, which trains an LSTM faster"
-    )
+    bucketed: bool = setting(False, "batch sequences of similar length: faster for an LSTM")
     memory_locations: int | None = setting(
-        None,
-        "train with at most this many memory locations; validate and save with all (none: train "
-        "with all)",
-        at_least=1,
+        None, "memory locations while training; validation uses all (none: all)", at_least=1
     )
     seed: int = setting(1, "random seed of the initial weights and all data", at_least=0)
-    engine: str = setting(
-        "auto", "engine that runs an NTM, or trains an LSTM", choices=engine.names
-    )
+    engine: str = setting("auto", "engine to train with", choices=engine.names)
     device: str = setting("cpu", "device to train on: cpu, cuda, cuda:1, ...")
     threads: int = setting(0, "threads for torch (0: torch's own choice)", at_least=0)
     report_every: int = setting(1000, "sequences between lines of metrics.jsonl", at_least=1)
     validate_every: int = setting(
-        10_000,
-        "sequences between validations, rounded up to the next report (0: never)",
-        at_least=0,
+        10_000, "sequences between validations, rounded up to a report (0: never)", at_least=0
     )
     validation_sequences: int = setting(
-        100,
-        "number of validation sequences; the lowest mean cost on them decides best.safetensors",
-        at_least=1,
+        100, "validation sequences; the lowest mean cost becomes best.safetensors", at_least=1
     )
     validate_beyond: str = setting(
-        "",
-        "also validate at these sizes, for example length=60, and add the cost (empty: trained "
-        "range only)",
+        "", "also validate at these sizes, such as length=60, and add the cost (empty: never)"
+    )
+    mixture: str = setting(
+        "", "smaller problems in some batches, such as share=0.5,until=40000,length=3 (empty: none)"
     )
     start_from: str | None = setting(
-        None,
-        "network whose weights to start from: a run folder, a saved network or a packaged network "
-        "(none: random weights)",
+        None, "run, saved or packaged network whose weights to start from (none: random weights)"
     )
     starts: int = setting(1, "number of initialisations to try; the best one continues", at_least=1)
-    trial_sequences: int = setting(
-        10_000, "sequences to train each initialisation on before choosing the best", at_least=1
-    )
+    trial_sequences: int = setting(10_000, "sequences to try each initialisation on", at_least=1)
     enough_bits: float = setting(
-        0.0,
-        "stop trying initialisations when one has a validation cost below this (0: try all)",
-        at_least=0,
+        0.0, "stop the trials at this validation cost (0: try all initialisations)", at_least=0
     )
     average_share: float = setting(
         0.0,
-        "also validate a running mean of the weights over about this last share of training, and "
-        "keep the better of the two (0: no mean)",
+        "also validate the mean weights of this last share of the run (0: no)",
         at_least=0,
         at_most=1,
     )
@@ -113,11 +91,11 @@ class TrainingSettings(Checked):
     )
     stop_when_solved: bool = setting(False, "stop early when the task is solved (see solved_bits)")
     solved_bits: float = setting(
-        0.01,
-        "the task is solved when every report is below this many bits per sequence ...",
-        at_least=0,
+        0.01, "the task is solved when all reports of solved_window sequences cost less", at_least=0
     )
-    solved_window: int = setting(10_000, "... for this many sequences", at_least=1)
+    solved_window: int = setting(
+        10_000, "sequences whose reports must cost less than solved_bits", at_least=1
+    )
     stop_after_seconds: float | None = setting(
         None, "stop after this many seconds; the run can be resumed (none: no limit)", above=0
     )

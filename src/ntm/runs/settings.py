@@ -16,14 +16,24 @@ from ntm.common.fields import check_value, named_field, parsed
 from ntm.common.registry import source_of
 from ntm.common.text import nearest, unknown
 from ntm.models.family import MODELS, Family, ModelConfig, family, family_of
-from ntm.runs.formats import FORMAT, modernised
 from ntm.runs.sections import OptimiserSettings, TrainingSettings, beyond_task
 from ntm.tasks import TASKS, Task
+from ntm.tasks.mixture import mixture_of
 
 SECTIONS = ("task", "model", "initialisation", "optimiser", "training")
 FOLLOWS_FROM_TASK = ("input_size", "output_size")
 SOURCE = "from"
 """Key for the module or file of a task or model from outside the package."""
+FORMAT = 2
+READABLE = (1, FORMAT)
+"""Readable formats. Format 1 had the initialisation in the model section, and 0 for "no bound"."""
+
+_INITIALISATION = ("start_memory", "start_spread", "start_together", "head_gain")
+_NO_BOUND = {
+    "optimiser": ("clip", "backward_clip", "backward_clip_until"),
+    "training": ("stop_after_seconds",),
+}
+_Sections = dict[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,7 @@ class Settings:
                 f"same sizes."
             )
         beyond_task(self.task, self.training.validate_beyond)
+        mixture_of(self.task, self.training.mixture)
         self._require_trainable_memory()
         self._require_one_start()
         if self.initialisation is None:
@@ -161,7 +172,7 @@ class Settings:
                 )
         sections = {name: dict(data.get(name, {})) for name in SECTIONS}
         if format == 1:
-            sections = modernised(sections)
+            sections = _modernised(sections)
         task = TASKS.find(*_taken(sections["task"]))
         kind = family(*_taken(sections["model"]))
         owners = {
@@ -225,3 +236,15 @@ def _rebuilt(owner: type, section: str, values: Mapping[str, Any]) -> Any:
         named_field(owner, section, name)
     # Tuples are lists in JSON.
     return owner(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
+
+
+def _modernised(sections: _Sections) -> _Sections:
+    """Convert sections of settings from format 1 to the current format."""
+    begin = {k: v for k, v in sections["model"].items() if k in _INITIALISATION}
+    model = {k: v for k, v in sections["model"].items() if k not in begin}
+    bounded = {
+        name: {k: None if k in keys and v == 0 else v for k, v in sections[name].items()}
+        for name, keys in _NO_BOUND.items()
+    }
+    initialisation = begin | sections["initialisation"]
+    return sections | bounded | {"model": model, "initialisation": initialisation}

@@ -10,10 +10,13 @@ training is random: the number of sequences seen is the complete random state.
 """
 
 import hashlib
+from collections.abc import Collection
 
 import torch
+from torch import Tensor
 
 from ntm.tasks.base import Batch, Task
+from ntm.tasks.mixture import Mixture
 
 SMALLEST_BLOCK = 256
 _BUCKETS = 64
@@ -44,6 +47,7 @@ class Stream:
 
     name: name of the stream, which the seeds of its blocks depend on ("training").
     bucketed: put sequences of similar length into one batch; see `bucketed` (False).
+    mixture: smaller problems for some batches (None: the full range throughout).
     """
 
     def __init__(
@@ -54,19 +58,35 @@ class Stream:
         name: str = "training",
         device: str | torch.device = "cpu",
         bucketed: bool = False,
+        mixture: Mixture | None = None,
     ) -> None:
         self.task, self.seed, self.name, self.device = task, seed, name, device
-        self.batch_size, self.bucketed = batch_size, bucketed
+        self.batch_size, self.bucketed, self.mixture = batch_size, bucketed, mixture
         batches = -(-SMALLEST_BLOCK // batch_size)
         self.block_size = batch_size * max(batches, _BUCKETS if bucketed else 1)
 
     def block(self, number: int) -> Batch:
         """Sample block `number`; the same number always gives the same block."""
         generator = block_generator(self.name, self.seed, number)
-        batch = self.task.sample(self.block_size, generator)
-        if self.bucketed:
-            batch = bucketed(batch, self.batch_size, generator)
+        batch = self._sample(self.task, generator)
+        if self.mixture is not None and (chosen := self.smaller(number)):
+            task = self.mixture.task_after(number * self.block_size, self.task)
+            batch = _replaced(batch, self._sample(task, generator), chosen, self.batch_size)
         return batch if self.device == "cpu" else batch.to(self.device)
+
+    def smaller(self, number: int) -> frozenset[int]:
+        """Return where the batches of block `number` start that have smaller problems."""
+        if self.mixture is None:
+            return frozenset()
+        before = number * self.block_size
+        firsts = range(0, self.block_size, self.batch_size)
+        return frozenset(
+            first for first in firsts if self.mixture.has_smaller(before + first, self.batch_size)
+        )
+
+    def _sample(self, task: Task, generator: torch.Generator) -> Batch:
+        block = task.sample(self.block_size, generator)
+        return bucketed(block, self.batch_size, generator) if self.bucketed else block
 
 
 def bucketed(block: Batch, batch_size: int, generator: torch.Generator) -> Batch:
@@ -77,9 +97,26 @@ def bucketed(block: Batch, batch_size: int, generator: torch.Generator) -> Batch
     """
     by_length = block.lengths.argsort(stable=True).view(-1, batch_size)
     order = by_length[torch.randperm(len(by_length), generator=generator)].flatten()
-    return Batch(
-        block.inputs[:, order], block.targets[:, order], block.mask[:, order], block.lengths[order]
+    parts = (block.inputs[:, order], block.targets[:, order], block.mask[:, order])
+    return type(block)(*parts, block.lengths[order])
+
+
+def _replaced(block: Batch, other: Batch, firsts: Collection[int], batch_size: int) -> Batch:
+    """Return the block with the batches that start at `firsts` taken from another block."""
+    starts = torch.arange(block.batch_size) // batch_size * batch_size
+    taken = torch.isin(starts, torch.tensor(sorted(firsts)))
+    time = max(len(block.inputs), len(other.inputs))
+    mixed = type(block)(
+        torch.where(taken[:, None], _padded(other.inputs, time), _padded(block.inputs, time)),
+        torch.where(taken[:, None], _padded(other.targets, time), _padded(block.targets, time)),
+        torch.where(taken, _padded(other.mask, time), _padded(block.mask, time)),
+        torch.where(taken, other.lengths, block.lengths),
     )
+    return mixed.narrow(0, block.batch_size)
+
+
+def _padded(steps: Tensor, time: int) -> Tensor:
+    return torch.cat([steps, steps.new_zeros(time - len(steps), *steps.shape[1:])])
 
 
 def mix(value: int) -> int:

@@ -1,37 +1,50 @@
-"""Weights in safetensors files, which may come from untrusted sources.
+"""Weights in safetensors files: the only reader and the only writer for runs and networks.
 
-The sizes in a config are compared with the weights before a network is built. So a file cannot make
-the program allocate much more memory than the size of the file.
+A file may come from an untrusted source. The sizes in a config are compared with the weights before
+a network is built. So a file cannot make the program allocate much more memory than its own size.
 """
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
+from safetensors import torch as safetensors
 from torch import Tensor, nn
 
-from ntm.common.files import require_short_header
+from ntm.common.files import require_short_header, write_atomically
 from ntm.common.text import first_line
 from ntm.layer.rebuilding import unfilled
 from ntm.runs.facts import Facts, parse_facts
 
-Weights = dict[str, Tensor]
+Tensors = dict[str, Tensor]
 
 # Narrower floating-point dtypes are left out: torch supports hardly any operation on them.
 _DTYPES = {torch.float16, torch.bfloat16, torch.float32, torch.float64}
 
 
-def read_weights(file: Path) -> Weights:
+def encoded(tensors: Mapping[str, Tensor], facts: Facts | None = None) -> bytes:
+    """Return the content of a safetensors file, with the facts in its metadata, if any."""
+    whole = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
+    return safetensors.save(whole, None if facts is None else {"ntm": json.dumps(facts)})
+
+
+def write_weights(file: Path, tensors: Mapping[str, Tensor], facts: Facts | None = None) -> None:
+    """Replace a file of weights atomically."""
+    write_atomically(file, encoded(tensors, facts))
+
+
+def read_weights(file: Path) -> Tensors:
     """Read the tensors of a file by name; a ValueError says what is wrong with the file."""
     with _opened(file) as opened:
         return {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
 
 
-def read_facts(file: Path) -> Facts:
-    """Read the facts about the weights of a run from the metadata of the file."""
+def read_metadata(file: Path) -> Facts:
+    """Read the facts about the weights from the metadata of the file."""
     with _opened(file) as opened:
         return parse_facts((opened.metadata() or {}).get("ntm", "{}"))
 
@@ -47,31 +60,33 @@ def _opened(file: Path) -> Iterator[Any]:
         raise ValueError(f"{told}: {first_line(error)}.") from error
 
 
-def require_fitting(
-    weights: Weights,
-    config: Any,
-    build: Callable[[], nn.Module],
-    network: str = "the network in config.json",
-) -> None:
+def read_fitting(file: Path, config: Any, build: Callable[[], nn.Module]) -> Tensors:
+    """Read the weights of a network with this config, which `build` makes; refuse all others."""
+    weights = read_weights(file)
+    require_fitting(weights, config, build)
+    return weights
+
+
+def require_fitting(weights: Tensors, config: Any, build: Callable[[], nn.Module]) -> None:
     """Refuse weights unless their names and shapes fit a network and all have one dtype.
 
     config: config of the network.
     build: function that builds the network.
-    network: words for the network in errors ("the network in config.json").
     """
-    require_sizes(weights, config)
-    expected = unfilled(build).state_dict()
+    _require_sizes(weights, config)
+    network = unfilled(build)
+    expected = network.state_dict()
     wanted, found = shapes_of(expected), _without_old_entries(shapes_of(weights))
     for name in sorted(wanted.keys() | found.keys()):
         if wanted.get(name) != found.get(name):
             raise ValueError(
-                f"the weights are not of {network}: {name} must be "
+                f"the weights are not of {type(network).__name__}: {name} must be "
                 f"{wanted.get(name, 'absent')}, got {found.get(name, 'nothing')}."
             )
     _require_dtypes(weights, expected)
 
 
-def require_sizes(weights: Weights, config: Any) -> None:
+def _require_sizes(weights: Tensors, config: Any) -> None:
     """Refuse a config whose sizes are too large for the number of weights."""
     # Even on the meta device, a network with a billion layers would take forever to build.
     values = sum(tensor.numel() for tensor in weights.values())
@@ -81,7 +96,7 @@ def require_sizes(weights: Weights, config: Any) -> None:
         raise ValueError("config.json is of a far larger network than the weights.")
 
 
-def _require_dtypes(weights: Weights, expected: Weights) -> None:
+def _require_dtypes(weights: Tensors, expected: Tensors) -> None:
     """Refuse mixed floating-point dtypes, and other tensors whose dtype is not as built."""
     counted = {name for name, tensor in expected.items() if not tensor.is_floating_point()}
     kinds = {tensor.dtype for name, tensor in weights.items() if name not in counted}
@@ -94,7 +109,7 @@ def _require_dtypes(weights: Weights, expected: Weights) -> None:
             raise ValueError(f"the weights are not of the network: {told}.")
 
 
-def dtype_of(weights: Weights) -> torch.dtype:
+def dtype_of(weights: Tensors) -> torch.dtype:
     """Return the dtype of the floating-point tensors."""
     return next(tensor.dtype for tensor in weights.values() if tensor.is_floating_point())
 
@@ -105,6 +120,6 @@ def _without_old_entries(shapes: dict[str, tuple[int, ...]]) -> dict[str, tuple[
     return {name: shape for name, shape in shapes.items() if name not in old}
 
 
-def shapes_of(weights: Weights) -> dict[str, tuple[int, ...]]:
+def shapes_of(weights: Tensors) -> dict[str, tuple[int, ...]]:
     """Return the shape of every tensor by name."""
     return {name: tuple(tensor.shape) for name, tensor in weights.items()}

@@ -11,7 +11,7 @@ from statistics import fmean
 from ntm.engine.machine import threads
 from ntm.runs import Settings, Stream, build_model
 from ntm.scale.jobs import Job, Standing
-from ntm.training.state import State
+from ntm.training.state import TrainingState
 
 _WEIGHT_OF_NEWS = 0.1  # low: speeds vary with the lengths of the sequences in a report
 _TRIAL_SECONDS = 0.2
@@ -39,9 +39,11 @@ class Forecast:
             if standing.speed and self._heard.get(job.folder) != count:
                 self._heard[job.folder] = count
                 self._learn(self._kind(job), 1 / standing.speed)
-        unmeasured = self._unmeasured(standings)
-        if unmeasured and self._measure:
-            self._try(unmeasured, self._measure)
+        if self._measure and (waiting := self._unmeasured(standings)):
+            try:
+                self._learn(self._kind(waiting), self._measure(waiting.settings))
+            except Exception:  # the run itself will report what is wrong
+                self._failed.add(self._kind(waiting))
         self._usual = fmean(self._known.values()) if self._known else inf
 
     def seconds_left(self, standings: Sequence[Standing]) -> float:
@@ -67,8 +69,7 @@ class Forecast:
         return done / (done + left)
 
     def _seconds_left(self, standing: Standing) -> float:
-        to_do = standing.job.sequences - standing.sequences
-        return self._seconds(standing.job, max(to_do, 0))
+        return self._seconds(standing.job, max(standing.job.sequences - standing.sequences, 0))
 
     def _seconds(self, job: Job, sequences: int) -> float:
         return sequences * self._known.get(self._kind(job), self._usual) if sequences else 0.0
@@ -85,12 +86,6 @@ class Forecast:
         settled = self._known.keys() | self._failed
         return next((job for job in waiting if self._kind(job) not in settled), None)
 
-    def _try(self, job: Job, measure: Callable[[Settings], float]) -> None:
-        try:
-            self._learn(self._kind(job), measure(job.settings))
-        except Exception:  # the run itself will report what is wrong
-            self._failed.add(self._kind(job))
-
     def _kind(self, job: Job) -> str:
         """Return a key of everything that affects the speed of training."""
         if job.folder not in self._kinds:
@@ -103,18 +98,16 @@ class Forecast:
 
 def measured_seconds(settings: Settings) -> float:
     """Measure the training time per sequence in seconds, on one thread of this machine."""
-    chosen = settings.training
+    chosen, size = settings.training, settings.training.batch_size
     with threads(1):
         model = build_model(replace(settings, model=settings.trained_model))
-        step = settings.family.step(model, State(settings, model).optimiser)
-        stream = Stream(
-            settings.task, chosen.seed, chosen.batch_size, name="speed", bucketed=chosen.bucketed
-        )
+        step = settings.family.step(model, TrainingState(settings, model).optimiser)
+        stream = Stream(settings.task, chosen.seed, size, name="speed", bucketed=chosen.bucketed)
         block = stream.block(0)
-        step(block, 0, chosen.batch_size)  # the first step also sets things up
+        step(block, 0, size)  # the first step also sets things up
         began, trained = time.process_time(), 0
         while (taken := time.process_time() - began) < _TRIAL_SECONDS:
             first = trained % stream.block_size
-            step(block, first, first + chosen.batch_size)
-            trained += chosen.batch_size
+            step(block, first, first + size)
+            trained += size
     return taken / trained

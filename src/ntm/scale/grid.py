@@ -40,8 +40,7 @@ _LISTS = {"tasks": None, "models": [next(iter(MODELS))], "seeds": [1]}
 def read_grid(file: str | Path, folder: str | Path) -> list[Job]:
     """Read the jobs of a TOML file, each with its own folder inside `folder`.
 
-    An unknown key, an invalid value, an empty list or a duplicate run raises a ValueError that
-    names the problem.
+    A ValueError names an unknown key, an invalid value, an empty list or a duplicate run.
     """
     try:
         data = tomllib.loads(Path(file).read_text(encoding="utf-8"))
@@ -57,9 +56,7 @@ def read_grid(file: str | Path, folder: str | Path) -> list[Job]:
 
 def jobs_of(data: Mapping[str, Any], folder: str | Path) -> list[Job]:
     """Return the jobs of a parsed file, sorted by seed: all jobs of the first seed come first."""
-    for key in data:
-        if key not in {*_LISTS, *SECTIONS}:
-            raise ValueError(unknown("key of a sweep", key, (*_LISTS, *SECTIONS)))
+    _check_keys(data)
     tasks, models, seeds = (_list(data, name) for name in _LISTS)
     _check_tables(data, [*tasks, *models])
     _require_few(len(tasks) * len(models) * len(seeds))
@@ -105,6 +102,12 @@ def _require_few(runs: int) -> None:
         )
 
 
+def _check_keys(data: Mapping[str, Any]) -> None:
+    for key in data:
+        if key not in {*_LISTS, *SECTIONS}:
+            raise ValueError(unknown("key of a sweep", key, (*_LISTS, *SECTIONS)))
+
+
 def _check_tables(data: Mapping[str, Any], names: Sequence[Any]) -> None:
     for section in SECTIONS:
         table = data.get(section, {})
@@ -128,9 +131,9 @@ def _combinations(data: Mapping[str, Any], task: Any, model: Any) -> list[tuple[
         general = {name: value for name, value in table.items() if not isinstance(value, dict)}
         for settings in (general, *own):
             values |= {f"{section}.{name}": value for name, value in settings.items()}
-    with_choices = [_choices(base, key, value) for key, value in values.items()]
-    _require_few(math.prod(map(len, with_choices)))
-    return list(itertools.product(*with_choices))
+    choices = [_choices(base, key, value) for key, value in values.items()]
+    _require_few(math.prod(map(len, choices)))
+    return list(itertools.product(*choices))
 
 
 def _choices(base: Settings, key: str, value: Any) -> list[Setting]:
@@ -143,15 +146,12 @@ def _choices(base: Settings, key: str, value: Any) -> list[Setting]:
     if key == "training.seed":
         raise ValueError("Instead of training.seed, give seeds = [1, 2, 3] at the top of the file.")
     # A setting may itself be a list of numbers: [-1, 0, 1] is one value of model.shifts.
-    several = isinstance(getattr(owner, name), tuple)
-    listed = isinstance(value, list) and not (several and not _is_nested(value))
+    listed = isinstance(value, list) and (
+        not isinstance(getattr(owner, name), tuple) or any(isinstance(v, list | str) for v in value)
+    )
     if value == []:
         raise ValueError(f"{key} is an empty list; give at least one value.")
     return [Setting(key, as_text(choice), listed) for choice in (value if listed else [value])]
-
-
-def _is_nested(values: Sequence[Any]) -> bool:
-    return any(isinstance(value, list | str) for value in values)
 
 
 def _runs(
@@ -162,15 +162,10 @@ def _runs(
     for combination in grid:
         # Set the threads explicitly: floating-point sums depend on their number.
         texts = {"training.threads": "1", "training.seed": str(seed)}
-        texts |= {setting.key: setting.text for setting in combination}
-        axes = [
-            f"{setting.key.partition('.')[2]}={setting.text}"
-            for setting in combination
-            if setting.listed
-        ]
-        name = re.sub(
-            r"[^\w.,=+-]", "_", "-".join([base.task.name, base.model_name, str(seed), *axes])
-        )
+        texts |= {key: text for key, text, _ in combination}
+        axes = [f"{key.partition('.')[2]}={text}" for key, text, listed in combination if listed]
+        parts = [base.task.name, base.model_name, str(seed), *axes]
+        name = re.sub(r"[^\w.,=+-]", "_", "-".join(parts))
         try:
             settings = base.with_text(texts)
         except (TypeError, ValueError) as error:

@@ -1,5 +1,6 @@
 """Jobs: settings, folder, progress and outcome of a run."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -7,10 +8,10 @@ from typing import Any, Literal
 
 from ntm.runs import FolderError, Run, Settings, read_metrics
 from ntm.runs.facts import validated
-from ntm.runs.folder import open_run
-from ntm.training.progress import Status
+from ntm.runs.folder import create_or_resume
+from ntm.training.display import Status
 
-State = Literal["waiting", "running", "finished", "failed", "interrupted"]
+JobState = Literal["waiting", "running", "finished", "failed", "interrupted"]
 
 
 @dataclass(frozen=True)
@@ -31,17 +32,17 @@ class Job:
         return self.settings.training.most_sequences
 
 
-Facts = Mapping[str, Any]
+JobEnd = Mapping[str, Any]
 """Report on a job that has ended: fields of `Standing`, at least state and reason."""
 
 RESULTS = ("sequences", "bits", "best_bits", "seconds")
 """Fields of `Standing` that a run reports at its end, also fields of `ntm.training.Result`."""
 RETRIES = 3
 """Number of times that a job is restarted after its worker was killed."""
-INTERRUPTED: Facts = {"state": "interrupted", "reason": "Interrupted."}
+INTERRUPTED: JobEnd = {"state": "interrupted", "reason": "Interrupted."}
 
 
-def failure(reason: str) -> Facts:
+def failure(reason: str) -> JobEnd:
     """Return the facts of a failed job."""
     return {"state": "failed", "reason": reason}
 
@@ -51,7 +52,7 @@ class Standing:
     """Progress of a job and, at the end, its outcome."""
 
     job: Job
-    state: State = "waiting"
+    state: JobState = "waiting"
     """State of the job; an interrupted job can be resumed."""
     sequences: int = 0
     """Sequences trained on so far, out of `job.sequences`."""
@@ -73,12 +74,15 @@ class Standing:
 
     def to_json(self) -> dict[str, Any]:
         """Return the outcome as plain data."""
-        settings = self.job.settings
-        names = {"task": settings.task.name, "model": settings.model_name}
-        run = {"folder": str(self.job.folder), **names, "seed": settings.training.seed}
-        known = ("state", "reason", *RESULTS)
-        beyond = {"validate_beyond": settings.training.validate_beyond}
-        return run | {name: getattr(self, name) for name in known} | beyond
+        (task, model), training = self.job.settings.network, self.job.settings.training
+        return {
+            "folder": str(self.job.folder),
+            "task": task,
+            "model": model,
+            "seed": training.seed,
+            **{name: getattr(self, name) for name in ("state", "reason", *RESULTS)},
+            "validate_beyond": training.validate_beyond,
+        }
 
 
 Outcome = Standing
@@ -123,7 +127,7 @@ class Board:
         known = {"sequences": status.sequences, "bits": status.bits, "speed": status.speed}
         self._change(number, state="running", **known)
 
-    def settle(self, number: int, facts: Facts) -> None:
+    def settle(self, number: int, facts: JobEnd) -> None:
         """Record that a job has ended; fields that are not in `facts` stay unchanged."""
         self._change(number, speed=0.0, **facts)
 
@@ -135,7 +139,7 @@ class Board:
     def _read_folder(self, number: int, job: Job) -> None:
         if not Run.exists(job.folder):
             return
-        run = open_run(job.folder, job.settings, resume=True)
+        run = create_or_resume(job.folder, job.settings, resume=True)
         facts = run.facts("latest")
         trained = int(facts.get("sequences", 0))
         if trained > job.sequences:
@@ -155,12 +159,9 @@ class Board:
 
 def require_own_folders(jobs: Iterable[Job]) -> None:
     """Refuse two jobs in one folder."""
-    seen: set[Path] = set()
-    for job in jobs:
-        folder = job.folder.resolve()
-        if folder in seen:
-            raise ValueError(f"Two jobs have the folder {job.folder}; give each its own.")
-        seen.add(folder)
+    for folder, count in Counter(job.folder.resolve() for job in jobs).items():
+        if count > 1:
+            raise ValueError(f"Two jobs have the folder {folder}; give each its own.")
 
 
 def _is_solved(settings: Settings, trained: int, lines: Sequence[dict[str, Any]]) -> bool:

@@ -18,14 +18,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from ntm.common.files import remove_leftovers, write_atomically
 from ntm.common.text import first_line
 from ntm.runs import RunError
-from ntm.scale.jobs import INTERRUPTED, RETRIES, Board, Facts, failure
-from ntm.scale.parcels import Parcel, newest_record, pack, unpack
+from ntm.scale.jobs import INTERRUPTED, RETRIES, Board, JobEnd, failure
 from ntm.scale.worker import request_for, train_request
-from ntm.training.progress import Progress, Status
+from ntm.training.display import Progress, Status
 
 _REPORTS = 500  # per second from all tasks: one Python process can easily answer this many
+
+Parcel = dict[str, bytes]
+"""Content of the files of a run folder, by relative path."""
 
 
 class News(NamedTuple):
@@ -76,8 +79,8 @@ class Ledger:
 
 def train_on_node(
     ledger: Any, number: int, request: dict[str, Any], interval: float
-) -> tuple[Facts, Parcel]:
-    """Train a job in a scratch folder, as a Ray task; return the facts and files of the run.
+) -> tuple[JobEnd, Parcel]:
+    """Train a job in a scratch folder, as a Ray task; return the ending and the files of the run.
 
     ledger: actor that receives progress and checkpoints.
     number: number of the job.
@@ -160,7 +163,9 @@ class RayExecutor:
     def advance(self, seconds: float) -> bool:
         """Wait until a job ends, or at most `seconds`; return False once all jobs have ended."""
         if self._stopping.is_set() and not self._cancelled:
-            self._cancel()
+            self._cancelled = True
+            for reference in self._numbers:  # ends a waiting task, interrupts a running one
+                self._ray.cancel(reference)
         ended, _ = self._ray.wait(list(self._numbers), timeout=seconds)
         try:
             # Handle news before ended tasks: an older parcel must not replace a final one.
@@ -195,12 +200,6 @@ class RayExecutor:
         )
         interval = max(1.0, len(self._board.open) / _REPORTS)
         self._numbers[task.remote(self._ledger, number, request_for(job), interval)] = number
-
-    def _cancel(self) -> None:
-        """Cancel waiting tasks, and interrupt running tasks as Ctrl-C would."""
-        self._cancelled = True
-        for reference in self._numbers:
-            self._ray.cancel(reference)
 
     def _hear(self, news: News) -> None:
         board = self._board
@@ -258,3 +257,35 @@ def _knock(address: str) -> None:
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if colon:
         socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+
+
+def pack(folder: Path) -> Parcel:
+    """Read all files of a run, except locks and temporary files."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in files
+        if not path.name.startswith(".")
+    }
+
+
+def unpack(parcel: Parcel, folder: Path) -> None:
+    """Write a parcel to a folder, which can be resumed even if this is interrupted.
+
+    The JSON file completes a checkpoint, so JSON files are written last. After them, checkpoints
+    that are not in the parcel are removed.
+    """
+    for name in sorted(parcel, key=lambda n: n.startswith("checkpoint/") and n.endswith(".json")):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not (path.exists() and path.read_bytes() == parcel[name]):
+            write_atomically(path, parcel[name])
+    for path in (folder / "checkpoint").glob("*"):
+        if f"checkpoint/{path.name}" not in parcel:
+            path.unlink()
+    remove_leftovers(folder)
+
+
+def newest_record(folder: Path) -> str | None:
+    """Return the name of the newest checkpoint's JSON file; None if there is no checkpoint."""
+    return max((path.name for path in (folder / "checkpoint").glob("*.json")), default=None)

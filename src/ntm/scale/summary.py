@@ -1,13 +1,15 @@
 """Summary of many runs: median and range over the seeds of each combination of settings."""
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
+from ntm.common.fields import as_text
 from ntm.common.text import spread
 from ntm.runs import Settings
-from ntm.scale.jobs import Outcome, State
+from ntm.scale.jobs import JobState, Outcome
+from ntm.terminal.table import Table
 
 
 class Spread(NamedTuple):
@@ -78,7 +80,7 @@ class Summary:
     groups: tuple[Group, ...]
     outcomes: tuple[Outcome, ...]
 
-    def ended(self, state: State) -> list[Outcome]:
+    def ended(self, state: JobState) -> list[Outcome]:
         """Return the runs that ended in this state."""
         return [outcome for outcome in self.outcomes if outcome.state == state]
 
@@ -97,12 +99,9 @@ def summarise(outcomes: Iterable[Outcome]) -> Summary:
     for outcome in outcomes:
         groups.setdefault(_without_seed(outcome.job.settings), []).append(outcome)
     differing = _differing(list(groups))
+    found = zip(groups, differing, groups.values(), strict=True)
     return Summary(
-        tuple(
-            Group(*settings.network, differing[settings], tuple(members))
-            for settings, members in groups.items()
-        ),
-        outcomes,
+        tuple(Group(*settings.network, own, tuple(some)) for settings, own, some in found), outcomes
     )
 
 
@@ -110,15 +109,35 @@ def _without_seed(settings: Settings) -> Settings:
     return replace(settings, training=replace(settings.training, seed=0))
 
 
-def _differing(groups: Sequence[Settings]) -> dict[Settings, dict[str, Any]]:
-    """Return, for each group, the settings that differ between groups of its task and model."""
-    flat = {settings: settings.flat() for settings in groups}
-    shown = {}
-    for settings, values in flat.items():
-        kin = [other for s, other in flat.items() if s.network == settings.network]
-        shown[settings] = {
-            key: value
-            for key, value in values.items()
-            if any(other.get(key) != value for other in kin)
-        }
-    return shown
+def _differing(groups: Sequence[Settings]) -> Iterator[dict[str, Any]]:
+    """Yield, for each group, the settings that differ between groups of its task and model."""
+    flat = [(settings.network, settings.flat()) for settings in groups]
+    for network, values in flat:
+        kin = [other for their, other in flat if their == network]
+        yield {k: v for k, v in values.items() if any(other.get(k) != v for other in kin)}
+
+
+def print_summary(summary: Summary, stream: TextIO) -> None:
+    """Print the median and range of every group, and the runs that did not finish."""
+    # Validation costs with and without the cost at a larger size cannot be compared.
+    mixed = any(group.beyond for group in summary.groups)
+    Table.of([_row(group, mixed) for group in summary.groups], texts=4).print(stream)
+    for outcome in summary.ended("failed"):
+        at = f"{outcome.job.name} failed at {outcome.sequences:,} sequences."
+        print(at, outcome.reason, file=stream)
+    if left := summary.ended("interrupted"):
+        count = f"{len(left)} of {len(summary.outcomes)}"
+        print(f"{count} runs were interrupted; the same command resumes them.", file=stream)
+
+
+def _row(group: Group, mixed: bool) -> dict[str, str]:
+    settings = [f"{key.partition('.')[2]}={as_text(v)}" for key, v in group.settings.items()]
+    return {
+        "task": group.task,
+        "model": group.model,
+        "settings": ", ".join(settings),
+        "finished": f"{len(group.finished)} of {len(group.outcomes)}",
+        "bits at the end": str(group.bits or "-"),
+        "best validation": str(group.best_bits or "-"),
+        **({"with the cost at": group.beyond or "-"} if mixed else {}),
+    }

@@ -5,21 +5,14 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TextIO
 
-from ntm.common.fields import as_text
 from ntm.common.text import duration
 from ntm.scale.forecast import Forecast
-from ntm.scale.jobs import Standing, State
-from ntm.scale.summary import Group, Summary
-from ntm.terminal.display import ProgressDisplay
-from ntm.terminal.table import Table
+from ntm.scale.jobs import JobState, Standing
+from ntm.terminal.progress import ProgressDisplay
 
-_ORDER: tuple[State, ...] = ("running", "failed", "interrupted", "waiting", "finished")
+_ORDER: tuple[JobState, ...] = ("running", "failed", "interrupted", "waiting", "finished")
 _COLOURS = {"running": "cyan", "failed": "red", "interrupted": "yellow", "finished": "green"}
 _LINE_SECONDS = 10.0
-_HEADER = (
-    *("task", "model", "settings", "finished", "bits at the end", "best validation"),
-    "with the cost at",
-)
 
 
 class RunsView(AbstractContextManager["RunsView"]):
@@ -31,7 +24,7 @@ class RunsView(AbstractContextManager["RunsView"]):
     def __init__(self, stream: TextIO) -> None:
         self._display = ProgressDisplay(stream, _LINE_SECONDS, delay=_LINE_SECONDS, keep=False)
         self._forecast = Forecast()
-        self._known: dict[str, tuple[State, str | None]] = {}
+        self._known: dict[str, tuple[JobState, str | None]] = {}
 
     def __exit__(self, *error: object) -> None:
         self._display.close()
@@ -42,14 +35,11 @@ class RunsView(AbstractContextManager["RunsView"]):
         line = counts(standings, self._forecast.seconds_left(standings))
         if not self._display.is_terminal:
             self._tell_changes(standings)
-        self._display.show(lambda: line, lambda: self._table(standings, line))
+        self._display.show(line, below=lambda: [self._table(standings), line])
 
-    def _table(self, standings: Sequence[Standing], line: str) -> Any:
-        from rich.console import Group as Lines
-
+    def _table(self, standings: Sequence[Standing]) -> Any:
         rows = max(3, self._display.height - 6)
-        shown = sorted(standings, key=lambda standing: _ORDER.index(standing.state))[:rows]
-        return Lines(table_of_runs(shown), line)
+        return table_of_runs(sorted(standings, key=lambda s: _ORDER.index(s.state))[:rows])
 
     def _tell_changes(self, standings: Sequence[Standing]) -> None:
         for standing in standings:
@@ -101,24 +91,3 @@ def counts(standings: Sequence[Standing], seconds_left: float) -> str:
     others = [f"{states[state]} {state}" for state in _ORDER[:-1] if states[state]]
     line = ", ".join([finished, *others])
     return f"{line}; {duration(seconds_left)} left" if states["running"] else line
-
-
-def print_summary(summary: Summary, stream: TextIO) -> None:
-    """Print the median and range of every group, and the runs that did not finish."""
-    # Validation costs with and without the cost at a larger size cannot be compared.
-    mixed = any(group.beyond for group in summary.groups)
-    rows = [(*_cells(g), *([g.beyond or "-"] if mixed else [])) for g in summary.groups]
-    Table("", _HEADER[: None if mixed else -1], rows, texts=4).print(stream)
-    for outcome in summary.ended("failed"):
-        at = f"{outcome.job.name} failed at {outcome.sequences:,} sequences."
-        print(at, outcome.reason, file=stream)
-    if left := summary.ended("interrupted"):
-        count = f"{len(left)} of {len(summary.outcomes)}"
-        print(f"{count} runs were interrupted; the same command resumes them.", file=stream)
-
-
-def _cells(group: Group) -> tuple[str, ...]:
-    settings = [f"{key.partition('.')[2]}={as_text(v)}" for key, v in group.settings.items()]
-    seeds = f"{len(group.finished)} of {len(group.outcomes)}"
-    spreads = ("-" if spread is None else str(spread) for spread in (group.bits, group.best_bits))
-    return (group.task, group.model, ", ".join(settings), seeds, *spreads)

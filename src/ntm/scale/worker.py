@@ -21,10 +21,11 @@ import torch
 
 from ntm.common.text import first_line
 from ntm.runs import Run, RunError, Settings
-from ntm.scale.jobs import RESULTS, Facts, Job, failure
+from ntm.scale.jobs import RESULTS, Job, JobEnd, failure
+from ntm.scale.processes import allow_requests_to_stop, tell
 from ntm.training import Progress
-from ntm.training.begin import train_until_signal
-from ntm.training.progress import Status
+from ntm.training.begin import train
+from ntm.training.display import Status
 
 _PATIENCE = 20.0  # seconds for a stopped process to release its folder
 
@@ -34,7 +35,7 @@ def request_for(job: Job) -> dict[str, Any]:
     return {"settings": job.settings.to_json(), "folder": str(job.folder.resolve())}
 
 
-def train_request(request: Mapping[str, Any], progress: Progress) -> Facts:
+def train_request(request: Mapping[str, Any], progress: Progress) -> JobEnd:
     """Start or resume a run, on one thread unless its settings say otherwise.
 
     An error becomes the reason of a failed outcome, not an exception.
@@ -44,25 +45,23 @@ def train_request(request: Mapping[str, Any], progress: Progress) -> Facts:
         settings = Settings.from_json(request["settings"])
         torch.set_num_threads(settings.training.threads or 1)
         _await_release(folder)
-        result = train_until_signal(settings, folder, resume=True, progress=progress)
+        result = train(settings, folder, resume=True, progress=progress, raises=False)
     except (RunError, ValueError, OSError) as error:
         return failure(str(error))
     except Exception as error:
         return failure(_where(error))
+    finished = result.ending in {"finished", "solved"}
+    reason = None if finished else f"{result.ending.capitalize()}."
     facts = {name: getattr(result, name) for name in RESULTS}
-    if result.ending in {"finished", "solved"}:
-        return {"state": "finished", "reason": None, **facts}
-    return {"state": "interrupted", "reason": f"{result.ending.capitalize()}.", **facts}
+    return {"state": "finished" if finished else "interrupted", "reason": reason, **facts}
 
 
 def _await_release(folder: Path) -> None:
     """Wait until the worker of a killed sweep has saved and released the folder."""
-    if not Run.exists(folder):
-        return
-    run, deadline = Run(folder), time.monotonic() + _PATIENCE
-    while True:
+    deadline = time.monotonic() + _PATIENCE
+    while Run.exists(folder):
         try:
-            with run.locked():
+            with Run(folder).locked():
                 return
         except RunError:
             if time.monotonic() >= deadline:
@@ -90,22 +89,17 @@ class _Telling(Progress):
         tell(self._stream, {"status": status._asdict()})
 
 
-def tell(stream: IO[str], message: dict[str, Any]) -> None:
-    """Write one line of JSON, without buffering."""
-    stream.write(json.dumps(message) + "\n")
-    stream.flush()
-
-
 def main() -> None:
     """Train the jobs from standard input until the input ends."""
     # Redirect all prints to standard error; only this module writes to the real output.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     requests: queue.SimpleQueue[str] = queue.SimpleQueue()
+    allow_requests_to_stop()
     threading.Thread(target=_listen, args=(requests,), daemon=True).start()
     while True:
-        facts = train_request(json.loads(requests.get()), _Telling(answers))
-        tell(answers, {"outcome": facts})
+        ending = train_request(json.loads(requests.get()), _Telling(answers))
+        tell(answers, {"outcome": ending})
 
 
 def _listen(requests: "queue.SimpleQueue[str]") -> None:

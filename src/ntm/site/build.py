@@ -1,6 +1,7 @@
 """Write the site: the studio's modules, the engine, the networks, and the catalogue."""
 
 import hashlib
+import html
 import json
 import re
 from pathlib import Path
@@ -11,6 +12,8 @@ from safetensors import torch as safetensors
 import ntm
 from ntm import pretrained
 from ntm.common.files import write_atomically
+from ntm.layer import NTM
+from ntm.paper.baseline import FILE, as_ntm, baseline
 from ntm.runs import FolderError
 from ntm.site.catalogue import catalogue
 from ntm.studio.curves import paper_curves
@@ -22,15 +25,20 @@ _WORKER = "site/static/worker.js"
 _STYLES = ("studio/static/viewer.css", "studio/static/studio.css", "site/static/site.css")
 _OTHERS = ("studio/static/icon.svg", "engine/web/engine.wasm")
 _MARK = "data/site.json"
+_PREVIEW = "preview.png"
 _IMPORT = re.compile(r'^(?:import|export)[^;]*?from "(\.[^"]+)";', re.MULTILINE)
 _PLAY = re.compile(r'<section id="play".*?</section>', re.DOTALL)
 
 
-def build(out: Path) -> int:
-    """Write the site into a new or existing folder; return its size in bytes."""
+def build(out: Path, *, address: str = "", repository: str = "") -> int:
+    """Write the site into a new or existing folder; return its size in bytes.
+
+    address: address of the site, for previews of links ("": previews have no picture).
+    repository: address of the repository to link to ("": the page only names the package).
+    """
     if out.exists() and not (out / _MARK).exists() and any(out.iterdir()):
         raise FolderError(f"{out} contains other files than a site; give a new or empty folder.")
-    files = _files()
+    files = _files(address, repository)
     files["offline.js"] = _offline(files)
     for name, content in files.items():
         file = out / name
@@ -39,7 +47,7 @@ def build(out: Path) -> int:
     return sum(map(len, files.values()))
 
 
-def _files() -> dict[str, bytes]:
+def _files(address: str, repository: str) -> dict[str, bytes]:
     """Return all files by their paths, except the service worker."""
     known = catalogue()
     modules = _modules(_PAGE)
@@ -47,18 +55,21 @@ def _files() -> dict[str, bytes]:
     for name in (*modules, *_modules(_WORKER)):
         source = (_PACKAGE / name).read_text(encoding="utf-8")
         files[name] = without_comments(source).encode()
-    files["index.html"] = _index(modules).encode()
+    page = _index(modules).replace("<!-- address -->", _preview(address))
+    files["index.html"] = page.replace("<!-- links -->", _links(repository)).encode()
+    files[_PREVIEW] = (_PACKAGE / "site/static/preview.png").read_bytes()
     files[_MARK] = json.dumps(known).encode()
     files["data/curves.json"] = json.dumps({t: paper_curves(t) for t in known["tasks"]}).encode()
     files["data/shared.html"] = as_html({"title": "trace"}).encode()
     for name in pretrained.names():
-        files[f"data/{name}.safetensors"] = _half(name)
+        files[f"data/{name}.safetensors"] = _half(pretrained.load(name))
+    files[f"data/{FILE.name}"] = _half(as_ntm(baseline()[0]))
     return files
 
 
-def _half(name: str) -> bytes:
-    """Return the weights of a packaged network in half precision."""
-    state = pretrained.load(name).state_dict()
+def _half(net: NTM) -> bytes:
+    """Return the weights of a network in half precision."""
+    state = net.state_dict()
     return safetensors.save({key: tensor.to(torch.float16) for key, tensor in state.items()})
 
 
@@ -88,6 +99,29 @@ def _index(modules: list[str]) -> str:
     preloads.append(f'<link rel="preload" href="{_MARK}" as="fetch" crossorigin>')
     page = page.replace("<!-- play -->", play[0])
     return page.replace("<!-- preloads -->", "\n".join(preloads))
+
+
+def _preview(address: str) -> str:
+    """Return the tags for the picture in previews of links, which must name a whole address."""
+    if not address:
+        return ""
+    base = html.escape(address.rstrip("/"))
+    return (
+        f'<meta property="og:url" content="{base}/">\n'
+        f'<meta property="og:image" content="{base}/{_PREVIEW}">\n'
+        '<meta name="twitter:card" content="summary_large_image">'
+    )
+
+
+def _links(repository: str) -> str:
+    """Return the sentence that says where the software is."""
+    if not repository:
+        return " The software behind this page: <code>pip install neural-turing-machines</code>."
+    url = html.escape(repository.rstrip("/"))
+    return (
+        f' The software behind this page: <a href="{url}">repository</a> and '
+        f'<a href="{url}/tree/main/docs">documentation</a>.'
+    )
 
 
 def _offline(files: dict[str, bytes]) -> bytes:

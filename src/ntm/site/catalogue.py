@@ -4,7 +4,7 @@ tasks       by name: the texts of the experiment, and
     axes                names of the sizes of a problem, such as length
     smallest            smallest useful size along each axis
     defaults            the task's settings
-    fields              names of the parts of a drawn problem
+    parts               parts of a drawn problem; see ntm.tasks.problems
     channels            names of the channels for every choice of options, with one bit
     readable_bits       smallest cost that can be read off the paper's learning curves
 models      title and colours by name
@@ -12,6 +12,7 @@ networks    packaged and untrained networks; for each
     task_settings       settings of the task it was trained on
     config              sizes of the network
     file                file of its weights, or null
+baselines   networks for comparison, which the page does not list; as networks
 training    settings for training, by task, model and section
 streams     first block seeds of the random streams, by the run's seed; see ntm.runs.stream
 limits      largest problems and memories that are shown
@@ -24,19 +25,21 @@ from typing import Any
 from ntm import pretrained
 from ntm.models import MODELS
 from ntm.paper import paper_settings, settings_for
+from ntm.paper.baseline import FILE, as_ntm, baseline, baseline_settings
 from ntm.runs import Settings
 from ntm.runs.settings import SECTIONS
 from ntm.runs.stream import stream_start
 from ntm.studio import guide, networks, problems
 from ntm.studio.curves import readable_bits
-from ntm.tasks import Task, make_task
+from ntm.tasks import TASKS, Task, make_task
 
 _SEEDS = range(1, 33)
 
 
 def catalogue() -> dict[str, Any]:
     """Return the whole catalogue."""
-    known, tasks = guide.to_json(), list(guide.problem_kinds())
+    known, packaged = guide.to_json(), _packaged()
+    tasks = list(dict.fromkeys(network["task"] for network in packaged))
     return {
         "tasks": {
             task: known["tasks"][task]
@@ -45,7 +48,8 @@ def catalogue() -> dict[str, Any]:
             for task in tasks
         },
         "models": known["models"],
-        "networks": [*_packaged(tasks), *map(_untrained, tasks)],
+        "networks": [*packaged, *map(_untrained, tasks)],
+        "baselines": [_baseline()],
         "training": {task: _training(task) for task in tasks},
         "streams": {
             name: {seed: stream_start(name, seed) for seed in _SEEDS}
@@ -66,7 +70,7 @@ def task_facts(task: Task) -> dict[str, Any]:
         "axes": task.axes,
         "smallest": {axis: task.smallest(axis) for axis in task.axes},
         "defaults": asdict(task),
-        "fields": list(guide.problem_kinds()[task.name].model_fields),
+        "parts": [asdict(part) for part in task.parts],
         "channels": _channels(type(task)),
     }
 
@@ -86,14 +90,15 @@ def _channels(task: type[Task]) -> list[dict[str, Any]]:
 
 
 def _choices(setting: Any) -> tuple[Any, ...]:
-    """Return the values of a setting that has few, such as a flag."""
+    """Return the values of a setting that has few values, such as a flag."""
     if isinstance(setting.default, bool):
         return (False, True)
     return tuple(setting.metadata.get("choices", ()))
 
 
-def _packaged(tasks: list[str]) -> list[dict[str, Any]]:
-    """Return the packaged networks, grouped by task."""
+def _packaged() -> list[dict[str, Any]]:
+    """Return the packaged networks, in the order of their tasks."""
+    tasks = list(TASKS)
     cards = {name: pretrained.facts(name) for name in pretrained.names()}
     return sorted(
         (
@@ -111,6 +116,19 @@ def _untrained(task: str) -> dict[str, Any]:
     return network | {"sequences": 0, "bits": None, "file": None}
 
 
+def _baseline() -> dict[str, Any]:
+    """Return the LSTM that copies, as a network of the page's engine."""
+    lstm, facts = baseline()
+    network = _network("baseline:copy", "LSTM", baseline_settings())
+    del network["initialisation"]  # it has weights
+    return network | {
+        "config": asdict(as_ntm(lstm).config),
+        "sequences": facts["sequences"],
+        "bits": facts["validation_bits"],
+        "file": FILE.name,
+    }
+
+
 def _network(network_id: str, title: str, settings: Settings) -> dict[str, Any]:
     return {
         "id": network_id,
@@ -124,8 +142,8 @@ def _network(network_id: str, title: str, settings: Settings) -> dict[str, Any]:
 
 
 def _training(task: str) -> dict[str, Any]:
-    """Return the settings of `ntm train` for a task, for each model with a memory."""
-    families = (name for name, family in MODELS.items() if family.has_memory)
+    """Return the settings of `ntm train` for a task, for each model that trains in the browser."""
+    families = (name for name, family in MODELS.items() if family.capabilities.browser)
     settings = {model: settings_for(task, model) for model in families}
     return {
         model: {section: asdict(getattr(chosen, section)) for section in SECTIONS}

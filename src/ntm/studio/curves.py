@@ -12,7 +12,7 @@ from typing import Any
 
 from ntm.evaluation.curves import CostCurve
 from ntm.paper import experiment_of, published
-from ntm.runs.metrics import merged
+from ntm.runs.facts import merged
 
 Point = tuple[int, float]
 
@@ -22,7 +22,7 @@ _MOST_POINTS = 2000
 _MOST_SEQUENCES = 2**53  # largest exact integer in JavaScript
 
 
-class Curve:
+class CurveReader:
     """Points of one metrics.jsonl. Each update reads only the new lines.
 
     generation: grows whenever the file is replaced, as by a run that resumes; the points then

@@ -2,7 +2,7 @@
 
     document = trace_document(trace)
 
-    format          2
+    format          3
     title           heading of the trace
     task            the task's name, or null
     hint            what to look for, or null
@@ -10,7 +10,8 @@
     config          the network's sizes and choices, as in config.json, or null
     steps           T
     cost_bits       the cost of the outputs; null without targets
-    wrong_bits      scored outputs on the wrong side of 1/2; null without targets
+    wrong_bits      wrong bits or symbols at the scored steps; null without targets
+    kinds           {"inputs": ..., "outputs": ...}, each "bits" or "symbols"
     answer_steps    the steps whose outputs are scored
     labels          {"inputs": [...], "outputs": [...]}, a name for every channel
     inputs          A (T, input_size)
@@ -19,28 +20,33 @@
     optimal         A (T, output_size), the best possible predictions, or null
     shifts          the allowed shifts, in the order of every head's "shifts"
     memory          A (T, N, M) after each step; null if the memory was not recorded
-    reads           A (T, M) for each read head
+    arrays          description of the arrays below, as in `ntm.description`:
+        name            key of the array, without the prefix "read_" or "write_"
+        kind            "read" or "write" for an array of the heads, else null
+        label, role     words for a person, and how the array is drawn
+        axis            the word for a row
+    lanes           A (T, ...) for every array with the role "lane" that belongs to no head
     heads           read heads, then write heads; none for a network without memory:
         kind, index     "read" or "write", and its number among its kind, from 0
-        arrays          A (T, ...) for every name in `ntm.trace.HEAD_ARRAYS`; write heads also have
-                        "erases" and "adds"
+        arrays          A (T, ...) for every array of its kind
 
 An array A is {"shape": [...], "data": base64 of little-endian float32}.
 """
 
 import base64
 import math
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
+from ntm.description import HeadKind, TraceArray
 from ntm.paper import experiment_of
-from ntm.tasks import Batch, cost_in_bits, wrong_bits
-from ntm.trace import HEAD_ARRAYS, Array, Trace
+from ntm.tasks import Batch, SymbolBatch, cost_in_bits, wrong_bits
+from ntm.trace import Array, Trace
 
-FORMAT = 2
+FORMAT = 3
 
 Document = dict[str, Any]
 
@@ -70,21 +76,23 @@ def trace_document(trace: Trace) -> Document:
         "answer_steps": [] if one.mask is None else np.flatnonzero(one.mask[:, 0]).tolist(),
         "cost_bits": cost,
         "wrong_bits": wrong,
+        "kinds": {"inputs": one.input_kind, "outputs": one.output_kind},
         **_inside(one),
     }
 
 
 def answered(trace: Trace) -> tuple[float | None, int | None]:
-    """Return the cost in bits and the wrong bits of a sequence; None without targets.
+    """Return the cost in bits and the wrong bits or symbols of a sequence; None without targets.
 
     A cost that is not finite is also None, because JSON cannot express it.
     """
     if trace.targets is None or trace.mask is None:
         return None, None
     arrays = (trace.inputs, trace.targets, trace.mask, trace.lengths, trace.outputs)
-    *batch, logits = (torch.from_numpy(np.ascontiguousarray(array)) for array in arrays)
-    cost = float(cost_in_bits(logits, Batch(*batch)))
-    return cost if math.isfinite(cost) else None, int(wrong_bits(logits, Batch(*batch)))
+    *parts, logits = (torch.from_numpy(np.ascontiguousarray(array)) for array in arrays)
+    batch = (SymbolBatch if trace.output_kind == "symbols" else Batch)(*parts)
+    cost = float(cost_in_bits(logits, batch))
+    return cost if math.isfinite(cost) else None, int(wrong_bits(logits, batch))
 
 
 def channel_names(trace: Trace) -> tuple[list[str], list[str]]:
@@ -108,7 +116,7 @@ def encoded(values: ArrayLike) -> dict[str, Any]:
 
 
 def decoded(array: dict[str, Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """Return the array that `encoded` was given, as float32."""
+    """Decode an array that `encoded` made; the result is float32."""
     values = np.frombuffer(base64.b64decode(array["data"]), dtype="<f4")
     return values.reshape(array["shape"])
 
@@ -122,19 +130,32 @@ def _optional(array: Array | None) -> dict[str, Any] | None:
 
 
 def _inside(trace: Trace) -> Document:
-    reads, writes = trace.read_weightings.shape[2], trace.write_weightings.shape[2]
+    heads: list[tuple[HeadKind, int]] = [
+        (kind, index)
+        for kind in get_args(HeadKind)
+        for index in range(trace.weightings(kind).shape[2])
+    ]
+    shown = [array for array in trace.described if array.head or array.role == "lane"]
     return {
         "shifts": list(trace.shifts),
         "memory": _optional(trace.memory),
-        "reads": [encoded(trace.reads[:, 0, head]) for head in range(reads)],
-        "heads": [_head(trace, "read", head) for head in range(reads)]
-        + [_head(trace, "write", head) for head in range(writes)],
+        "arrays": [described(array) for array in shown],
+        "lanes": {a.name: encoded(trace.arrays[a.name][:, 0]) for a in shown if not a.head},
+        "heads": [_head(trace, kind, index) for kind, index in heads],
     }
 
 
-def _head(trace: Trace, kind: str, index: int) -> Document:
-    arrays = {name: getattr(trace, f"{kind}_{name}") for name in HEAD_ARRAYS}
-    if kind == "write":
-        arrays |= {"erases": trace.erases, "adds": trace.adds}
-    shown = {name: encoded(array[:, 0, index]) for name, array in arrays.items()}
+def described(array: TraceArray) -> Document:
+    """Return the description of an array for the document."""
+    name = array.name.removeprefix(f"{array.head}_")
+    facts = {"label": array.label, "role": array.role, "axis": array.axes[-1]}
+    return {"name": name, "kind": array.head, **facts}
+
+
+def _head(trace: Trace, kind: HeadKind, index: int) -> Document:
+    shown = {
+        described(array)["name"]: encoded(trace.arrays[array.name][:, 0, index])
+        for array in trace.described
+        if array.head == kind
+    }
     return {"kind": kind, "index": index, "arrays": shown}

@@ -3,15 +3,8 @@
 from typing import Any
 
 from ntm.models import MODELS
-from ntm.paper import experiment_of
-from ntm.studio.problems import PROBLEMS, Problem
+from ntm.paper import experiment_of, settings_for
 from ntm.tasks import TASKS
-
-
-def problem_kinds() -> dict[str, type[Problem]]:
-    """Return the kind of problem by task; tasks whose problems cannot be drawn are left out."""
-    drawings = {task: experiment_of(task).drawing for task in TASKS}
-    return {task: PROBLEMS[drawing] for task, drawing in drawings.items() if drawing in PROBLEMS}
 
 
 def to_json() -> dict[str, Any]:
@@ -20,4 +13,12 @@ def to_json() -> dict[str, Any]:
         name: {"title": family.title, "colours": family.page_colours}
         for name, family in MODELS.items()
     }
-    return {"tasks": {task: experiment_of(task).to_json() for task in TASKS}, "models": models}
+    tasks = {
+        task: experiment_of(task).to_json() | {"sequences": _sequences(task)} for task in TASKS
+    }
+    return {"tasks": tasks, "models": models}
+
+
+def _sequences(task: str) -> dict[str, int]:
+    """Return the default number of training sequences, by model."""
+    return {model: settings_for(task, model).training.sequences for model in MODELS}

@@ -8,17 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from ntm import pretrained
-from ntm.evaluation import enlarged
+from ntm.evaluation import resized
 from ntm.models.family import Model
 from ntm.paper import case_name, paper_settings
-from ntm.runs import FolderError, Run, RunError, Settings, build_model
-from ntm.runs.weights import read_facts
+from ntm.runs import FolderError, Run, RunError, Settings, build_model, packaged
+from ntm.runs.weights import read_metadata
 from ntm.studio.documents import Document, trace_document
-from ntm.studio.drawings import encode, form
 from ntm.studio.errors import RefusedError, require_few
 from ntm.studio.folder import Cache, RunsFolder
-from ntm.studio.guide import problem_kinds
-from ntm.studio.problems import MAX_STEPS, Problem
+from ntm.studio.problems import MAX_STEPS, Problem, drawable, encode, form, sizes_of
 from ntm.studio.tracing import traced
 from ntm.tasks import Task
 
@@ -52,7 +50,7 @@ class Network:
 
     def to_json(self) -> dict[str, Any]:
         """Return the network's entry in the listing."""
-        locations = getattr(self.settings.model, "memory_locations", None)
+        locations = _locations(self.settings)
         most = None if locations is None else max(MAX_LOCATIONS, locations)
         return {
             "id": self.id,
@@ -86,14 +84,12 @@ class Networks:
     def listing(self) -> list[dict[str, Any]]:
         """Return all networks; runs without usable weights are left out."""
         published = [self._pretrained(name) for name in pretrained.names()]
-        drawable = list(problem_kinds())
-        found: list[Network | None] = [
-            *sorted(published, key=lambda n: drawable.index(n.task.name))
-        ]
-        found = [*self._saved.values(), *found]
+        tasks = drawable()
+        published.sort(key=lambda network: tasks.index(network.task.name))
+        found: list[Network | None] = [*self._saved.values(), *published]
         runs = self._folder.runs()
         found += [self._of_run(name, run) for name, run in runs if isinstance(run, Run)]
-        found += [_untrained(task) for task in drawable]
+        found += [_untrained(task) for task in tasks]
         return [network.to_json() for network in found if network is not None]
 
     def find(self, network_id: str) -> Network:
@@ -106,7 +102,7 @@ class Networks:
             network = self._of_run(name, self._folder.run(name))
         elif kind == "saved":
             network = self._saved.get(name)
-        elif kind == "untrained" and name in problem_kinds():
+        elif kind == "untrained" and name in drawable():
             network = _untrained(name)
         if network is None:
             raise RefusedError(404, "There is no network of that id; GET /api/networks lists them.")
@@ -121,17 +117,19 @@ class Networks:
         batch = encode(problem, network.task)
         _require_room(network.settings, len(batch.inputs), locations)
         try:
-            model = enlarged(network.load(), locations)
+            model = resized(network.load(), locations)
         except RunError as error:
             sentence = f"The weights of {network.title} are damaged or do not fit its config.json."
             raise RefusedError(422, sentence) from error
         except ValueError as error:
             raise RefusedError(422, str(error)) from error
-        title = f"{network.title}, {case_name(problem.sizes)}"
-        return trace_document(traced(model, batch, network.task, title))
+        title = f"{network.title}, {case_name(sizes_of(problem, network.task))}"
+        document = trace_document(traced(model, batch, network.task, title))
+        # The hint tells what a trained network does.
+        return document | {"hint": None} if network.sequences == 0 else document
 
     def _pretrained(self, name: str) -> Network:
-        facts, file = pretrained.facts(name), pretrained.FOLDER / f"{name}.safetensors"
+        facts, file = pretrained.facts(name), packaged.FOLDER / f"{name}.safetensors"
         return Network(
             id=f"pretrained:{name}",
             title=name,
@@ -200,7 +198,7 @@ def _facts(file: Path, settings: Settings) -> dict[str, Any]:
     if size is None or max(size.parameters, file.stat().st_size // 8) > _MAX_PARAMETERS:
         return {}
     try:
-        known = read_facts(file)
+        known = read_metadata(file)
         bits = known.get("validation_bits", math.nan)
         return {"sequences": known["sequences"], "bits": bits if math.isfinite(bits) else None}
     except Exception:  # a broken foreign file must not hide the other networks
@@ -216,9 +214,15 @@ def _loaded(run: Run, file: Path) -> Model:
 
 def _is_drawable(settings: Settings) -> bool:
     """Whether problems of this task can be drawn."""
-    if settings.task.name not in problem_kinds():
-        return False
-    return all(size["min"] <= size["max"] for size in form(settings.task)["sizes"].values())
+    return bool(settings.task.parts) and all(
+        size["min"] <= size["max"] for size in form(settings.task)["sizes"].values()
+    )
+
+
+def _locations(settings: Settings) -> int | None:
+    """Return the number of memory locations if the memory can grow."""
+    grows = settings.family.capabilities.grows
+    return settings.family.describe(settings.model).locations if grows else None
 
 
 def _location_steps(settings: Settings) -> int:
@@ -231,7 +235,7 @@ def _location_steps(settings: Settings) -> int:
 
 def _require_room(settings: Settings, steps: int, locations: int | None) -> None:
     """Refuse a problem that would take too long, or be too large to show."""
-    trained = getattr(settings.model, "memory_locations", None)
+    trained = settings.family.describe(settings.model).locations
     if locations and trained and locations > (most := max(MAX_LOCATIONS, trained)):
         raise RefusedError(422, f"memory_locations is {locations}; give at most {most}.")
     size = settings.family.footprint(settings.model, locations)

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
 from pydantic_core import to_json
 
-from ntm.studio import drawings, guide, schemas
+from ntm.studio import guide, problems, schemas
 from ntm.studio.curves import paper_curves
 from ntm.studio.errors import RefusedError
 from ntm.studio.networks import Networks
@@ -81,7 +81,7 @@ def play(networks: Networks, workers: Workers, readers: Workers) -> APIRouter:
     async def example(request: schemas.ExampleRequest) -> Response:
         def drawn() -> Response:
             task = networks.find(request.network).task
-            return _json({"problem": drawings.example(task, request.sizes, request.seed)})
+            return _json({"problem": problems.example(task, request.sizes, request.seed)})
 
         return await workers.run(drawn)
 

@@ -11,10 +11,10 @@ from time import monotonic
 from typing import Any
 
 from ntm.runs import Run, RunError, Settings, TrainingSettings, checkpoints
-from ntm.studio.curves import Curve
+from ntm.studio.curves import CurveReader
 from ntm.studio.errors import RefusedError
 from ntm.studio.folder import RunsFolder, is_name
-from ntm.studio.schemas import RunListed, State
+from ntm.studio.schemas import RunListed, RunState
 from ntm.studio.trainings import Order, Training, Trainings
 
 # Points in one answer, about: all curves of a request together.
@@ -31,7 +31,7 @@ class Runs:
     def __init__(self, folder: RunsFolder, max_trainings: int) -> None:
         self._folder = folder
         self._trainings = Trainings(max_trainings)
-        self._curves: dict[str, Curve] = {}
+        self._curves: dict[str, CurveReader] = {}
         self._deleted: set[str] = set()
         self._next = 0  # the run that is read first
 
@@ -52,7 +52,7 @@ class Runs:
         """Return the points of a curve after a number of sequences, and the state of the run."""
         training = self._trainings.find(name)
         if training is not None and not self._folder.has_run(name):
-            described, curve = _begun(name, training), Curve()
+            described, curve = _begun(name, training), CurveReader()
         else:
             run = self._folder.run(name)
             self._update(name)
@@ -148,9 +148,9 @@ class Runs:
         finally:
             remover.shutdown(wait=False)
 
-    def _curve(self, name: str) -> Curve:
+    def _curve(self, name: str) -> CurveReader:
         """Return the reports of a run that were read so far."""
-        return self._curves.setdefault(name, Curve())
+        return self._curves.setdefault(name, CurveReader())
 
     def _update_all(self, names: list[str]) -> None:
         """Read new metrics of all runs for a limited time; the next call continues there."""
@@ -176,7 +176,7 @@ class Runs:
         total, at_most = planned_sequences(settings.training, curve)
         running = training is not None and training.running
         failure = training.failure if training else None
-        state: State
+        state: RunState
         if running or _is_locked(self._folder.file(name, ".lock")):
             state = "running"
         else:
@@ -203,11 +203,11 @@ def _why_not_played(settings: Settings) -> str | None:
         return None
     return (
         f"The studio does not know the size of {settings.model_name} networks, so it does not run "
-        f"them; override footprint of the family."
+        f"them; override describe of the family."
     )
 
 
-def planned_sequences(chosen: TrainingSettings, curve: Curve) -> tuple[int, bool]:
+def planned_sequences(chosen: TrainingSettings, curve: CurveReader) -> tuple[int, bool]:
     """Return the sequences of a whole run with all its starts, and whether fewer are possible."""
     tried, (seen, _) = min(curve.starts, chosen.starts), curve.last
     if not chosen.has_trials or (seen and not tried):
@@ -219,7 +219,9 @@ def planned_sequences(chosen: TrainingSettings, curve: Curve) -> tuple[int, bool
     return chosen.sequences + others * chosen.trial_length, at_most
 
 
-def _kept_sequences(name: str, chosen: TrainingSettings, curve: Curve, total: int | None) -> int:
+def _kept_sequences(
+    name: str, chosen: TrainingSettings, curve: CurveReader, total: int | None
+) -> int:
     """Return the sequences for `ntm train`, which counts only the start that is kept."""
     planned, seen = planned_sequences(chosen, curve)[0], curve.last[0]
     total, others = total or planned, planned - chosen.sequences

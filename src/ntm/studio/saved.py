@@ -1,5 +1,8 @@
 """Saved traces in the folder of runs."""
 
+from typing import get_args
+
+from ntm.description import HeadKind
 from ntm.studio.documents import Document, trace_document
 from ntm.studio.errors import RefusedError, require_few
 from ntm.studio.folder import RunsFolder
@@ -36,7 +39,7 @@ class SavedTraces:
         try:
             trace = Trace.load(file, at_most=_MAX_BYTES)
             require_few(trace.inputs.shape[2] + trace.outputs.shape[2], MAX_CELLS, "channels")
-            heads = trace.read_strengths.shape[2] + trace.write_strengths.shape[2]
+            heads = sum(trace.weightings(kind).shape[2] for kind in get_args(HeadKind))
             require_few(heads, MAX_HEADS, "heads")
             return trace_document(trace)
         except ValueError as error:

@@ -9,8 +9,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchem
 
 from ntm.models import MODELS
 from ntm.studio.folder import NAME_PATTERN
-from ntm.studio.problems import MAX_STEPS, AnyProblem, Problem
+from ntm.studio.problems import MAX_STEPS, Problem
 from ntm.tasks import TASKS
+from ntm.tasks.problems import PartKind
 
 
 def _one_of(names: Iterable[str], name: str) -> str:
@@ -32,36 +33,31 @@ ModelName = Annotated[
     str, AfterValidator(partial(_one_of, MODELS)), WithJsonSchema({"enum": list(MODELS)})
 ]
 Point = Annotated[list[int | float], Field(min_length=2, max_length=2)]
-State = Literal["running", "stopped", "finished", "failed", "unreadable"]
+RunState = Literal["running", "stopped", "finished", "failed", "unreadable"]
 
 
-class Request(BaseModel):
+class StrictRequest(BaseModel):
     """Body of a request. Undeclared fields are refused, and no value is converted."""
 
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
 
-class ExampleRequest(Request):
-    """Request for a random problem for a network (default sizes: as in training)."""
+class ExampleRequest(StrictRequest):
+    """Request for a random problem for a network, with sizes by axis (as in training)."""
 
     network: NetworkId
-    length: Size | None = None
-    repeats: Size | None = None
-    items: Size | None = None
+    sizes: Annotated[dict[str, Size], Field(max_length=10)] = {}
     seed: Seed = 1
 
-    @property
-    def sizes(self) -> dict[str, int]:
-        """Sizes that the request names."""
-        known = {"length": self.length, "repeats": self.repeats, "items": self.items}
-        return {axis: size for axis, size in known.items() if size is not None}
 
+class TraceRequest(StrictRequest):
+    """A network, a drawn problem and, for an NTM, the number of memory locations (as trained).
 
-class TraceRequest(Request):
-    """A network, a drawn problem and, for an NTM, the number of memory locations (as trained)."""
+    The form of the problem depends on the network; see `ntm.studio.problems.form`.
+    """
 
     network: NetworkId
-    problem: AnyProblem
+    problem: Problem
     memory_locations: Annotated[int, Field(ge=1, le=2**20)] | None = None
 
     @property
@@ -82,7 +78,7 @@ class ShareRequest(TraceRequest):
         return {"step": self.step, "head": self.head}
 
 
-class RunRequest(Request):
+class RunRequest(StrictRequest):
     """Request to start a run."""
 
     task: TaskName
@@ -92,13 +88,13 @@ class RunRequest(Request):
     name: Annotated[str, Field(pattern=NAME_PATTERN)] | None = None
 
 
-class ResumeRequest(Request):
+class ResumeRequest(StrictRequest):
     """Request to resume a run, up to this many sequences in total (as when it was started)."""
 
     sequences: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
 
 
-class CurvesRequest(Request):
+class CurvesRequest(StrictRequest):
     """Names of runs, each with the number of sequences up to which its curve is known."""
 
     after: Annotated[dict[str, Sequences], Field(max_length=2000)]
@@ -113,7 +109,7 @@ class Refusal(BaseModel):
 class ExampleAnswer(BaseModel):
     """A drawn problem."""
 
-    problem: AnyProblem
+    problem: Problem
 
 
 class SizeRange(BaseModel):
@@ -125,12 +121,19 @@ class SizeRange(BaseModel):
     default: int
 
 
-class ProblemForm(BaseModel):
-    """Facts about a task for the drawing pane; see `ntm.studio.drawings.form`."""
+class FormPart(BaseModel):
+    """Part of a drawing; see `ntm.tasks.problems`."""
 
-    fields: list[str]
-    bits: int
-    item_length: int
+    name: str
+    kind: PartKind
+    axis: str
+    shape: list[int]
+
+
+class ProblemForm(BaseModel):
+    """Facts about a task for the drawing pane; see `ntm.studio.problems.form`."""
+
+    parts: list[FormPart]
     context: int
     sizes: dict[str, SizeRange]
 
@@ -162,7 +165,7 @@ class TraceDocument(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    format: Literal[2]
+    format: Literal[3]
     steps: int
     outputs: dict[str, Any]
 
@@ -171,7 +174,7 @@ class RunListed(BaseModel):
     """A run of the folder. With `at_most`, `total` is an upper limit: starts are on trial."""
 
     name: str
-    state: State
+    state: RunState
     task: str | None = None
     model: str | None = None
     seed: int | None = None
@@ -213,7 +216,7 @@ class Curve(BaseModel):
 class CurveAnswer(Curve):
     """New points of a learning curve, and the state of the run."""
 
-    state: State
+    state: RunState
     reason: str | None
     sequences: int
     total: int | None

@@ -25,6 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ntm.studio.errors import RefusedError
 
 MAX_BODY = 1_000_000
+_YEAR = 365 * 24 * 3600  # seconds that a browser keeps the cookie
 
 ANSWER_HEADERS = {
     "cache-control": "no-store",
@@ -168,7 +169,7 @@ def _welcome(name: str, token: str) -> Response:
     The browser keeps the part of the address after the hash.
     """
     answer = RedirectResponse("/", 303)
-    answer.set_cookie(name, token, httponly=True, samesite="lax")
+    answer.set_cookie(name, token, max_age=_YEAR, httponly=True, samesite="lax")
     return answer
 
 

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -13,16 +12,14 @@ from starlette.exceptions import HTTPException
 
 from ntm.runs import Run
 from ntm.studio import routes
-from ntm.studio.errors import RefusedError
+from ntm.studio.errors import RefusedError, sentence_of
 from ntm.studio.folder import RunsFolder
 from ntm.studio.networks import Networks
-from ntm.studio.problems import PROBLEMS
 from ntm.studio.runs import Runs
 from ntm.studio.saved import SavedTraces
 from ntm.studio.security import Guard, refusal
 from ntm.studio.workers import Workers
 
-_KINDS = {kind.__name__ for kind in PROBLEMS.values()}
 _SENTENCES = {
     404: "There is nothing at this address.",
     405: "This address does not take requests of that method.",
@@ -90,13 +87,8 @@ async def _failed(_request: Request, error: Exception) -> Response:
 
 async def _invalid(_request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return refusal(422, _sentence(error.errors()[0]))
-
-
-def _sentence(problem: dict[str, Any]) -> str:
+    problem = error.errors()[0]
     if problem["type"] == "json_invalid":
-        return f"The body is not JSON: {problem['ctx']['error']}."
-    # Left out: the first part, which is body, path or query, and the class of a drawn problem.
-    where = [str(part) for part in problem["loc"][1:] if part not in _KINDS]
-    said = problem["msg"].removeprefix("Value error, ")
-    return f"{'.'.join(where)[:200] or 'The body'}: {said}."
+        return refusal(422, f"The body is not JSON: {problem['ctx']['error']}.")
+    # The first part of the place is body, path or query.
+    return refusal(422, sentence_of({**problem, "loc": problem["loc"][1:]}))

@@ -1,6 +1,5 @@
 """The studio as a process: a socket, a browser, and a clean end."""
 
-import secrets
 import socket
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from ntm.runs import Run, RunError
 from ntm.studio.connections import ImpatientProtocol
 from ntm.studio.security import is_local
 from ntm.studio.server import create_app
+from ntm.studio.token import lasting_token
 
 
 def serve(
@@ -33,7 +33,7 @@ def serve(
     view: first view of the page, as in the address after the hash.
     networks: saved networks to show in addition to the networks of the folder.
     """
-    listening, token = _listen(host, port), secrets.token_urlsafe(24)
+    listening, token = _listen(host, port), lasting_token()
     address = _address(host, listening.getsockname()[1])
     invitation = f"{address}?token={token}{f'#{view}' if view else ''}"
     print(invitation, flush=True)

@@ -68,7 +68,7 @@ def as_html(document: Document, view: Mapping[str, int] | None = None) -> str:
 
 
 def without_comments(source: str) -> str:
-    """Return a module without the comments above its declarations, which include its types."""
+    """Return a module without the comments above its declarations; they hold the types."""
     return _COMMENT.sub("", source)
 
 

@@ -1,8 +1,10 @@
 """A trace as text: the problem, the answer, and the location of every head."""
 
+from ntm.description import HeadKind
 from ntm.studio.documents import answered, channel_names
-from ntm.tasks import drawing
-from ntm.tasks.drawing import Row
+from ntm.tasks import pictures
+from ntm.tasks.base import mistakes
+from ntm.tasks.pictures import Row
 from ntm.trace import Array, Trace
 
 # A head whose largest weight is below this is drawn as spread out.
@@ -17,28 +19,36 @@ def as_text(trace: Trace) -> str:
     means that the head spreads over many locations.
     """
     inputs, outputs = channel_names(trace)
-    rows = drawing.channels("input", inputs, trace.inputs[:, 0].T.tolist())
-    logits = trace.outputs[:, 0].T.tolist()
-    if trace.targets is None or trace.mask is None:
-        said = [[float(logit > 0) for logit in channel] for channel in logits]
-        rows += drawing.channels("output", outputs, said)
-    else:
-        targets, scored = trace.targets[:, 0].T.tolist(), trace.mask[:, 0].tolist()
-        rows += drawing.answers(outputs, targets, scored, logits)
-    for kind, weightings in (("write", trace.write_weightings), ("read", trace.read_weightings)):
+    draw_inputs = pictures.INPUTS[trace.input_kind]
+    rows = draw_inputs("input", inputs, trace.inputs[:, 0].T.tolist())
+    rows += _answer(trace, outputs)
+    kinds: tuple[HeadKind, ...] = ("write", "read")
+    for kind in kinds:
+        weightings = trace.weightings(kind)
         rows += [
             Row(kind, f"head {head + 1}", _walk(weightings[:, 0, head]))
             for head in range(weightings.shape[2])
         ]
-    return f"{_heading(trace)}\n\n{drawing.fold(rows)}"
+    return f"{_heading(trace)}\n\n{pictures.fold(rows)}"
+
+
+def _answer(trace: Trace, names: list[str]) -> list[Row]:
+    """Return the rows of the outputs, beside the targets if there are any."""
+    kind, logits = trace.output_kind, trace.outputs[:, 0].T.tolist()
+    if trace.targets is None or trace.mask is None:
+        probabilities = trace.probabilities[:, 0].T
+        said = probabilities if kind == "symbols" else (probabilities > 0.5)
+        return pictures.INPUTS[kind]("output", names, said.astype(float).tolist())
+    targets, scored = trace.targets[:, 0].T.tolist(), trace.mask[:, 0].tolist()
+    return pictures.ANSWERS[kind](names, targets, scored, logits)
 
 
 def _walk(weighting: Array) -> str:
     """Return the location of a head at every step, from its weighting (steps, locations)."""
     places, weights = weighting.argmax(axis=1).tolist(), weighting.max(axis=1).tolist()
-    bars = [drawing.BARS[place % len(drawing.BARS)] for place in places]
+    bars = [pictures.BARS[place % len(pictures.BARS)] for place in places]
     cells = zip(bars, weights, strict=True)
-    return "".join(bar if weight >= _IN_A_PLACE else drawing.ZERO for bar, weight in cells)
+    return "".join(bar if weight >= _IN_A_PLACE else pictures.ZERO for bar, weight in cells)
 
 
 def _heading(trace: Trace) -> str:
@@ -47,4 +57,4 @@ def _heading(trace: Trace) -> str:
     if wrong is None:
         return title
     bits = "not finite" if cost is None else f"{cost:.4f} bits"
-    return f"{title}: {wrong or 'no'} wrong bit{'' if wrong == 1 else 's'}, cost {bits}"
+    return f"{title}: {mistakes(wrong, trace.output_kind)}, cost {bits}"

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from ntm.models.family import Family, Model, family_of
+from ntm.models.family import Model, family_of
 from ntm.tasks import Batch, Task
 from ntm.trace import Trace
 
@@ -39,18 +39,11 @@ def traced(
     return replace(_run(net, inputs), about=about, **_asked(problem, task))
 
 
-@torch.no_grad()
 def _run(net: Model, inputs: torch.Tensor) -> Trace:
     seen = inputs.to(next(net.parameters()))
-    batch_first = getattr(net, "batch_first", False)  # optional for the networks of a family
-    if batch_first:
+    if getattr(net, "batch_first", False):  # optional for the networks of a family
         seen = seen.transpose(0, 1)
-    family = family_of(net)
-    if type(family).trace is not Family.trace:
-        return family.trace(net, seen, memory=True)
-    logits = net(seen, lengths=torch.tensor([len(inputs)], device=seen.device))[0].cpu()
-    logits = logits.transpose(0, 1) if batch_first else logits
-    return Trace.without_memory(inputs.float().cpu().numpy(), logits.float().numpy())
+    return family_of(net).trace(net, seen, memory=True)
 
 
 def _asked(problem: Batch | torch.Tensor, task: Task | None) -> dict[str, Any]:
@@ -68,4 +61,6 @@ def _asked(problem: Batch | torch.Tensor, task: Task | None) -> dict[str, Any]:
 def _channels(task: Task | None) -> dict[str, Sequence[str]]:
     if task is None:
         return {}
-    return {"input_channels": task.input_channels, "output_channels": task.output_channels}
+    kinds = {"input_kind": task.input_kind, "output_kind": task.output_kind}
+    names = {"input_channels": task.input_channels, "output_channels": task.output_channels}
+    return {**names, **{key: kind for key, kind in kinds.items() if kind != "bits"}}

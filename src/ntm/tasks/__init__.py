@@ -10,13 +10,27 @@ No task imports a model.
 
 from typing import Any, TypeVar
 
+from ntm.common.channels import ChannelKind
 from ntm.common.fields import named_field, setting
 from ntm.common.registry import Registry
 from ntm.tasks.associative_recall import AssociativeRecall
-from ntm.tasks.base import Batch, Task, bit_names, check_batch, cost_in_bits, wrong_bits
+from ntm.tasks.base import (
+    Batch,
+    SymbolBatch,
+    Task,
+    bit_names,
+    cost_in_bits,
+    wrong_bits,
+)
+from ntm.tasks.checks import check_batch
+from ntm.tasks.collecting import examples_from
 from ntm.tasks.copy import Copy
+from ntm.tasks.examples import Examples
+from ntm.tasks.lines import DataError
 from ntm.tasks.ngrams import NGrams
+from ntm.tasks.outputs import OUTPUTS, Outputs
 from ntm.tasks.priority_sort import PrioritySort
+from ntm.tasks.problems import ProblemPart, Problems
 from ntm.tasks.repeat_copy import RepeatCopy
 from ntm.tasks.sampling import (
     between,
@@ -29,18 +43,27 @@ from ntm.tasks.sampling import (
 )
 
 __all__ = [
+    "OUTPUTS",
     "TASKS",
     "AssociativeRecall",
     "Batch",
+    "ChannelKind",
     "Copy",
+    "DataError",
+    "Examples",
     "NGrams",
+    "Outputs",
     "PrioritySort",
+    "ProblemPart",
+    "Problems",
     "RepeatCopy",
+    "SymbolBatch",
     "Task",
     "between",
     "bit_names",
     "check_batch",
     "cost_in_bits",
+    "examples_from",
     "make_task",
     "put",
     "random_bits",
@@ -88,6 +111,9 @@ def make_task(name: str, **settings: Any) -> Task:
         named_field(task_class, f"the {name} task", key)
     return task_class(**settings)
 
+
+# Found by name, for run folders, but not listed: `examples_from` makes such a task from a file.
+TASKS.add(Examples.name, Examples, listed=False)
 
 for _task_class in (Copy, RepeatCopy, AssociativeRecall, NGrams, PrioritySort):
     register(_task_class)

@@ -9,6 +9,7 @@ from torch import Tensor
 from ntm.common.fields import setting
 from ntm.tasks import sampling
 from ntm.tasks.base import MAX_BITS, Batch, Task, bit_names
+from ntm.tasks.problems import ProblemPart, Problems
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,10 @@ class AssociativeRecall(Task):
 
     name: ClassVar[str] = "associative-recall"
     axes: ClassVar[tuple[str, ...]] = ("items",)
+    parts: ClassVar[tuple[ProblemPart, ...]] = (
+        ProblemPart("items", ("items", "item_length", "bits")),
+        ProblemPart("query", ("items",), "choice"),
+    )
 
     bits: int = setting(6, "bits of one vector", at_least=1, at_most=MAX_BITS)
     item_length: int = setting(3, "vectors of one item", at_least=1)
@@ -57,42 +62,48 @@ class AssociativeRecall(Task):
         """Number of vectors in the answer, one item."""
         return self.item_length
 
-    def draw(self, batch_size: int, generator: torch.Generator) -> Batch:
-        """Sample a batch: items after their delimiters, query between its delimiters, answer."""
+    @property
+    def longest(self) -> int:
+        """Items and query with their delimiters, the closing delimiter and the answer."""
+        items = (self.max_items + 1) * (self.item_length + 1)
+        return items + self.close_query + self.item_length
+
+    def pose(self, batch_size: int, generator: torch.Generator) -> Problems:
+        """Sample items and queries."""
         counts = sampling.random_integers(self.min_items, self.max_items, batch_size, generator)
         vectors = sampling.random_sequences(counts * self.item_length, self.bits, generator)
         fractions = torch.rand(batch_size, generator=generator, dtype=torch.float64)
         queried = (fractions * (counts - 1)).long()
+        items = vectors.view(-1, self.item_length, batch_size, self.bits).transpose(1, 2)
+        return Problems({"items": counts}, {"items": items, "query": queried})
+
+    def encode(self, problems: Problems) -> Batch:
+        """Return a batch: items after their delimiters, query between its delimiters, answer."""
+        counts, (items, queried) = problems.sizes["items"], problems.parts.values()
         query = counts * (self.item_length + 1)
         query_end = query + 1 + self.item_length
         answer = query_end + int(self.close_query)
         lengths = answer + self.item_length
 
-        inputs = torch.zeros(int(lengths.max()), batch_size, self.input_size)
-        self._write_list(inputs, vectors, counts)
+        inputs = torch.zeros(int(lengths.max()), len(counts), self.input_size)
+        self._write_list(inputs, items, counts)
         sampling.put(inputs, query, self.bits + 1)
         if self.close_query:
             sampling.put(inputs, query_end, self.bits + 1)
-        self._write_item(inputs, query + 1, self._item(vectors, queried))
+        self._write_item(inputs, query + 1, items[queried, torch.arange(len(counts))])
 
-        targets = torch.zeros(len(inputs), batch_size, self.output_size)
-        self._write_item(targets, answer, self._item(vectors, queried + 1))
+        targets = torch.zeros(len(inputs), len(counts), self.output_size)
+        self._write_item(targets, answer, items[queried + 1, torch.arange(len(counts))])
         return Batch(inputs, targets, sampling.between(answer, lengths), lengths)
 
-    def _write_list(self, inputs: Tensor, vectors: Tensor, counts: Tensor) -> None:
+    def _write_list(self, inputs: Tensor, items: Tensor, counts: Tensor) -> None:
         """Write every item after its delimiter, in place, at the start of the inputs."""
         most, period = int(counts.max()), self.item_length + 1
         listed = inputs[: most * period].view(most, period, len(counts), -1)
-        listed[:, 1:, :, : self.bits] = vectors.view(most, self.item_length, len(counts), -1)
+        listed[:, 1:, :, : self.bits] = items.transpose(1, 2)
         listed[:, 0, :, self.bits] = (sampling.time_steps(most) < counts).float()
 
-    def _item(self, vectors: Tensor, index: Tensor) -> Tensor:
-        """Return item `index[b]` of sequence b: (item_length, batch, bits)."""
-        return sampling.take_steps(
-            vectors, index * self.item_length + sampling.time_steps(self.item_length)
-        )
-
     def _write_item(self, tensor: Tensor, start: Tensor, item: Tensor) -> None:
-        """Write an item into the bits of a tensor from step `start[b]` on, in place."""
+        """Write items, (batch, item_length, bits), from step `start[b]` on, in place."""
         step = start + sampling.time_steps(self.item_length)
-        tensor[step, torch.arange(len(start)), : self.bits] = item
+        tensor[step, torch.arange(len(start)), : self.bits] = item.transpose(0, 1)

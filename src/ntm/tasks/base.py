@@ -6,16 +6,19 @@ A task knows nothing of networks. A network sees the inputs of a batch. `cost_in
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import torch
 from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits
 
+from ntm.common.channels import ChannelKind
 from ntm.common.fields import check_fields, check_order, check_value
-from ntm.tasks import drawing
-from ntm.tasks.drawing import Row
+from ntm.tasks import pictures
+from ntm.tasks.outputs import OUTPUTS, Outputs
+from ntm.tasks.pictures import Row
+from ntm.tasks.problems import ProblemPart, Problems
 
 MAX_BITS = 4096
 """Maximum number of bits per vector; each bit is a channel with a name."""
@@ -28,12 +31,19 @@ class Batch(NamedTuple):
     targets: (time, batch, output_size) float32, 0 or 1; zero where not scored
     mask:    (time, batch) float32; 1 at the steps whose outputs are scored
     lengths: (batch,) int64; the steps of each sequence, problem and answer together
+
+    The targets are bits; a `SymbolBatch` has symbols as targets.
     """
 
     inputs: Tensor
     targets: Tensor
     mask: Tensor
     lengths: Tensor
+
+    @property
+    def output_kind(self) -> ChannelKind:
+        """Kind of the targets."""
+        return "bits"
 
     @property
     def batch_size(self) -> int:
@@ -49,7 +59,7 @@ class Batch(NamedTuple):
             )
         lengths = self.lengths[start:stop]
         time = int(lengths.max())
-        return Batch(
+        return type(self)(
             self.inputs[:time, start:stop],
             self.targets[:time, start:stop],
             self.mask[:time, start:stop],
@@ -58,11 +68,25 @@ class Batch(NamedTuple):
 
     def to(self, device: torch.device | str) -> "Batch":
         """Return the batch on another device."""
-        return Batch(*(tensor.to(device) for tensor in self))
+        return type(self)(*(tensor.to(device) for tensor in self))
 
     def __repr__(self) -> str:
         shapes = [f"{name}={tuple(t.shape)}" for name, t in self._asdict().items()]
-        return f"Batch({', '.join(shapes)}, on {self.inputs.device})"
+        return f"{type(self).__name__}({', '.join(shapes)}, on {self.inputs.device})"
+
+
+class SymbolBatch(Batch):
+    """Batch whose targets are symbols: one channel is 1 at every scored step."""
+
+    __slots__ = ()
+
+    @property
+    def output_kind(self) -> ChannelKind:
+        """Kind of the targets."""
+        return "symbols"
+
+
+BATCHES: dict[ChannelKind, type[Batch]] = {"bits": Batch, "symbols": SymbolBatch}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,13 +95,15 @@ class Task(ABC):
 
     A subclass is a frozen dataclass whose fields are its settings. Each field declares its allowed
     values with `ntm.tasks.setting`; they are checked on construction. The subclass has a `name` and
-    defines `input_channels`, `output_channels`, `mean_scored_steps` and `draw`.
+    defines `input_channels`, `output_channels`, `mean_scored_steps` and either `draw` or, so that
+    a person can draw its problems, `parts`, `pose`, `encode` and `longest`.
     """
 
     name: ClassVar[str]
     # Axes along which generalisation is measured. `at(length=...)` fixes the field `length`, or
     # the fields `min_length` and `max_length`, unless a subclass overrides `fields_at`.
     axes: ClassVar[tuple[str, ...]] = ()
+    parts: ClassVar[tuple[ProblemPart, ...]] = ()
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -101,14 +127,67 @@ class Task(ABC):
     def mean_scored_steps(self) -> float:
         """Expected number of scored steps per sequence."""
 
-    @abstractmethod
     def draw(self, batch_size: int, generator: torch.Generator) -> Batch:
         """Sample a batch, without checking the batch size; `sample` calls this."""
+        return self.encode(self.pose(batch_size, generator))
+
+    def pose(self, batch_size: int, generator: torch.Generator) -> Problems:
+        """Sample problems."""
+        raise NotImplementedError(f"The {self.name} task defines neither draw nor pose.")
+
+    def encode(self, problems: Problems) -> Batch:
+        """Return problems with their answers as the steps that a network sees."""
+        raise NotImplementedError(f"The {self.name} task does not define encode.")
+
+    @property
+    def longest(self) -> int:
+        """Number of steps of the longest problem that the task samples."""
+        raise NotImplementedError(f"The {self.name} task does not define longest.")
 
     def sample(self, batch_size: int, generator: torch.Generator) -> Batch:
         """Return independent problems, on the CPU; equal generators give equal problems."""
         check_value("batch_size", batch_size, int, {"at_least": 1})
-        return self.draw(batch_size, generator)
+        drawn = self.draw(batch_size, generator)
+        return drawn if drawn.output_kind == self.output_kind else self.batch_type(*drawn)
+
+    @property
+    def input_kind(self) -> ChannelKind:
+        """Kind of the inputs, for pictures: bits, or at most one symbol per step."""
+        return "bits"
+
+    @property
+    def output_kind(self) -> ChannelKind:
+        """Kind of the outputs, which decides the cost: bits, or one symbol per scored step."""
+        return "bits"
+
+    @property
+    def outputs(self) -> Outputs:
+        """Cost and probabilities of the task's kind of outputs."""
+        return OUTPUTS[self.output_kind]
+
+    @property
+    def batch_type(self) -> type[Batch]:
+        """Type of the task's batches."""
+        return BATCHES[self.output_kind]
+
+    @property
+    def label(self) -> str:
+        """Name for folders of runs."""
+        return self.name
+
+    @property
+    def problems(self) -> int | None:
+        """Number of problems (None: there is no end of fresh problems)."""
+        return None
+
+    def take(self, numbers: Sequence[int]) -> Batch:
+        """Return the problems with these numbers, counted from 0; for tasks with `problems`."""
+        raise NotImplementedError(f"The problems of {self.name} have no numbers.")
+
+    @property
+    def for_validation(self) -> "Task":
+        """Task to validate and evaluate on: this task, if its problems are fresh every time."""
+        return self
 
     @property
     def input_size(self) -> int:
@@ -122,8 +201,8 @@ class Task(ABC):
 
     @property
     def chance_bits(self) -> float:
-        """Expected cost of answering p = 1/2 everywhere: one bit per scored output."""
-        return self.mean_scored_steps * self.output_size
+        """Expected cost of equal probabilities: for bits, one bit per scored output."""
+        return self.mean_scored_steps * self.outputs.chance_bits(self.output_size)
 
     @property
     def optimum(self) -> float | None:
@@ -137,7 +216,7 @@ class Task(ABC):
     def optimal_bits(self, batch: Batch) -> Tensor | None:
         """Return the cost of the best possible predictions, (batch,) bits; None if unknown."""
         best = self.optimal_probabilities(batch)
-        return None if best is None else cost_in_bits(torch.logit(best), batch)
+        return None if best is None else cost_in_bits(self.outputs.logits(best), batch)
 
     def trained_range(self, axis: str) -> tuple[int, int]:
         """Return the smallest and the largest size that the task samples along an axis."""
@@ -157,6 +236,11 @@ class Task(ABC):
         """Size of medium difficulty along every axis."""
         return {axis: sum(self.trained_range(axis)) // 2 for axis in self.axes}
 
+    def part_along(self, axis: str) -> ProblemPart | None:
+        """Return a part with one entry for each step along an axis."""
+        fitting = (part for part in self.parts if part.axes[0] == axis and part.kind != "choice")
+        return next(fitting, None)
+
     def at(self, **axes: int) -> Self:
         """Return this task with a fixed size along each given axis: `task.at(length=120)`.
 
@@ -169,6 +253,18 @@ class Task(ABC):
             check_value(axis, value, int, {"at_least": 1})
             changes |= self.fields_at(axis, value)
         return replace(self, **changes)
+
+    def up_to(self, **axes: int) -> Self:
+        """Return this task with another largest size along each given axis: `task.up_to(length=3)`.
+
+        As with `at`, encoding and normalisation stay the same.
+        """
+        lows = {
+            low: min(getattr(self, low), size)
+            for axis, size in axes.items()
+            if hasattr(self, low := f"min_{axis}")
+        }
+        return replace(self.at(**axes), **lows)
 
     def fields_at(self, axis: str, value: int) -> dict[str, Any]:
         """Return the settings that fix this task at a value along one of its axes."""
@@ -183,12 +279,12 @@ class Task(ABC):
         """
         problem = batch.narrow(index, index + 1)
         if logits is None:
-            return f"{self.title(problem)}\n{drawing.fold(self.picture(problem, None))}"
+            return f"{self.title(problem)}\n{pictures.fold(self.picture(problem, None))}"
         check_logits(logits, batch)
         outputs = logits.detach()[: len(problem.inputs), index : index + 1]
         wrong = int(wrong_bits(outputs, problem))
-        verdict = f"{wrong or 'no'} wrong bit{'' if wrong == 1 else 's'}"
-        return f"{self.title(problem)}, {verdict}\n{drawing.fold(self.picture(problem, outputs))}"
+        verdict = mistakes(wrong, self.output_kind)
+        return f"{self.title(problem)}, {verdict}\n{pictures.fold(self.picture(problem, outputs))}"
 
     def title(self, problem: Batch) -> str:
         """Return the heading of a picture of this problem, a batch of one."""
@@ -197,10 +293,11 @@ class Task(ABC):
     def picture(self, problem: Batch, logits: Tensor | None) -> list[Row]:
         """Return the rows of a picture of this problem, a batch of one."""
         inputs, targets = (t[:, 0].T.tolist() for t in (problem.inputs, problem.targets))
-        rows = drawing.channels("input", self.input_channels, inputs)
         answers = None if logits is None else logits[:, 0].T.tolist()
         scored = problem.mask[:, 0].tolist()
-        return [*rows, *drawing.answers(self.output_channels, targets, scored, answers)]
+        rows = pictures.INPUTS[self.input_kind]("input", self.input_channels, inputs)
+        draw_answers = pictures.ANSWERS[self.output_kind]
+        return [*rows, *draw_answers(self.output_channels, targets, scored, answers)]
 
     def _require_axis(self, axis: str) -> None:
         if axis not in self.axes:
@@ -214,7 +311,7 @@ def bit_names(count: int) -> tuple[str, ...]:
 
 
 def cost_in_bits(logits: Tensor, batch: Batch) -> Tensor:
-    """Return the cost per sequence in bits, (batch,): cross-entropy, summed over scored outputs.
+    """Return the cost per sequence in bits, (batch,): cross-entropy, summed over scored steps.
 
     logits: (time, batch, output_size). Logits at unscored steps are ignored, even NaN, and get no
         gradient.
@@ -223,19 +320,25 @@ def cost_in_bits(logits: Tensor, batch: Batch) -> Tensor:
     mask = batch.mask.unsqueeze(-1)
     scored = logits.masked_fill(mask == 0, 0.0)
     targets = batch.targets.to(logits.dtype)
-    nats = binary_cross_entropy_with_logits(scored, targets, reduction="none") * mask
+    nats = OUTPUTS[batch.output_kind].nats(scored, targets) * mask
     return nats.sum(dim=(0, 2)) / math.log(2)
 
 
 def wrong_bits(logits: Tensor, batch: Batch) -> Tensor:
-    """Return the number of wrong bits among the scored outputs of each sequence, (batch,) int64.
+    """Return the number of wrong bits or symbols at the scored steps of each sequence, (batch,).
 
-    logits: (time, batch, output_size). A positive logit means one, any other means zero. NaN is
-        always wrong.
+    logits: (time, batch, output_size). NaN is always wrong.
+        bits: a positive logit means one, any other means zero.
+        symbols: the largest logit is the answer.
     """
     check_logits(logits, batch)
-    right = torch.where(batch.targets > 0.5, logits > 0, logits <= 0)
+    right = OUTPUTS[batch.output_kind].right(logits, batch.targets)
     return (~right & (batch.mask > 0).unsqueeze(-1)).sum(dim=(0, 2))
+
+
+def mistakes(wrong: int, kind: ChannelKind) -> str:
+    """Return the number of mistakes in words, such as "no wrong bits"."""
+    return f"{wrong or 'no'} wrong {OUTPUTS[kind].unit}{'' if wrong == 1 else 's'}"
 
 
 def check_logits(logits: Tensor, batch: Batch) -> None:
@@ -245,60 +348,3 @@ def check_logits(logits: Tensor, batch: Batch) -> None:
             f"The logits have shape {tuple(logits.shape)} and the targets "
             f"{tuple(batch.targets.shape)}; give one logit per target, (time, batch, output_size)."
         )
-
-
-def check_batch(task: Task, batch: Batch) -> None:
-    """Refuse a batch that breaks a promise of `Batch`, and name the promise.
-
-    This is for authors of new tasks and for tests; samplers do not call it.
-    """
-    _check_shapes(task, batch)
-    time = len(batch.inputs)
-    beyond = torch.arange(time).unsqueeze(1) >= batch.lengths
-    promises = {
-        "the longest sequence fills the time axis": int(batch.lengths.max()) == time,
-        "inputs are zero beyond each length": not batch.inputs[beyond].any(),
-        "no step beyond a length is scored": not batch.mask[beyond].any(),
-        "mask is 0 or 1": _is_binary(batch.mask),
-        "targets are 0 or 1": _is_binary(batch.targets),
-        "targets are zero where not scored": not batch.targets[batch.mask == 0].any(),
-        "every sequence has a scored step": bool(batch.mask.any(dim=0).all()),
-    }
-    for promise, kept in promises.items():
-        if not kept:
-            raise ValueError(f"A batch of {task.name} breaks a promise: {promise}.")
-
-
-def check_targets(task: Task, batch: Batch) -> None:
-    """Refuse scored targets other than 0 and 1: the cost in bits has no meaning for them."""
-    if _is_binary(batch.targets):
-        return
-    scored = batch.targets[batch.mask > 0]
-    others = scored[(scored != 0) & (scored != 1)]
-    if len(others):
-        raise ValueError(
-            f"The targets of {task.name} must be 0 or 1 where they are scored; got "
-            f"{others[0].item():g}. Give each output as bits: soft targets cannot be trained on."
-        )
-
-
-def _check_shapes(task: Task, batch: Batch) -> None:
-    time, size = len(batch.inputs), batch.batch_size
-    wanted = {
-        "inputs": ((time, size, task.input_size), torch.float32),
-        "targets": ((time, size, task.output_size), torch.float32),
-        "mask": ((time, size), torch.float32),
-        "lengths": ((size,), torch.int64),
-    }
-    for name, (shape, dtype) in wanted.items():
-        tensor = getattr(batch, name)
-        if tensor.shape != shape or tensor.dtype != dtype:
-            raise ValueError(
-                f"A batch of {task.name} has {name} of shape {tuple(tensor.shape)} and type "
-                f"{tensor.dtype}; they must be {shape} and {dtype}."
-            )
-
-
-def _is_binary(tensor: Tensor) -> bool:
-    # x * x = x only for 0 and 1; NaN and infinity give NaN. This is faster than two comparisons.
-    return not (tensor.square() - tensor).any()

@@ -6,15 +6,9 @@ from typing import ClassVar
 import torch
 
 from ntm.common.fields import setting
+from ntm.tasks import sampling
 from ntm.tasks.base import MAX_BITS, Batch, Task, bit_names
-from ntm.tasks.sampling import (
-    between,
-    put,
-    random_integers,
-    random_sequences,
-    take_steps,
-    time_steps,
-)
+from ntm.tasks.problems import ProblemPart, Problems
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,12 +36,14 @@ class Copy(Task):
 
     name: ClassVar[str] = "copy"
     axes: ClassVar[tuple[str, ...]] = ("length",)
+    parts: ClassVar[tuple[ProblemPart, ...]] = (ProblemPart("vectors", ("length", "bits")),)
 
     bits: int = setting(8, "bits of one vector", at_least=1, at_most=MAX_BITS)
     min_length: int = setting(1, "vectors in the shortest sequence", at_least=1)
     max_length: int = setting(20, "vectors in the longest sequence", at_least=1)
     start_delimiter: bool = setting(False, "whether a flag marks the start of the sequence")
     end_marker: bool = setting(False, "whether the answer must end with a marker")
+    structured: float = sampling.structured_setting()
 
     @property
     def input_channels(self) -> tuple[str, ...]:
@@ -64,25 +60,35 @@ class Copy(Task):
         """Mean length, plus one step for the marker."""
         return (self.min_length + self.max_length) / 2 + self.end_marker
 
-    def draw(self, batch_size: int, generator: torch.Generator) -> Batch:
-        """Sample a batch: start delimiter, vectors, end delimiter, answer."""
-        counts = random_integers(self.min_length, self.max_length, batch_size, generator)
-        vectors = random_sequences(counts, self.bits, generator)
+    @property
+    def longest(self) -> int:
+        """Delimiters, vectors, repeated vectors and marker."""
+        return self.start_delimiter + 2 * self.max_length + 1 + self.end_marker
+
+    def pose(self, batch_size: int, generator: torch.Generator) -> Problems:
+        """Sample vectors."""
+        counts = sampling.random_integers(self.min_length, self.max_length, batch_size, generator)
+        vectors = sampling.random_sequences(counts, self.bits, generator, self.structured)
+        return Problems({"length": counts}, {"vectors": vectors})
+
+    def encode(self, problems: Problems) -> Batch:
+        """Return a batch: start delimiter, vectors, end delimiter, answer."""
+        counts, vectors = problems.sizes["length"], problems.parts["vectors"]
         first = int(self.start_delimiter)
         delimiter = first + counts
         answer = delimiter + 1
         lengths = answer + counts + int(self.end_marker)
-        time = int(lengths.max())
+        time, batch_size = int(lengths.max()), len(counts)
 
         inputs = torch.zeros(time, batch_size, self.input_size)
         inputs[first : first + len(vectors), :, : self.bits] = vectors
-        put(inputs, delimiter, self.bits)
+        sampling.put(inputs, delimiter, self.bits)
         if self.start_delimiter:
-            put(inputs, 0, self.bits + 1)
+            sampling.put(inputs, 0, self.bits + 1)
 
         said = torch.zeros(len(vectors) + 1, batch_size, self.output_size)
         said[:-1, :, : self.bits] = vectors
         if self.end_marker:
-            put(said, counts, self.bits)
-        targets = take_steps(said, time_steps(time) - answer)
-        return Batch(inputs, targets, between(answer, lengths), lengths)
+            sampling.put(said, counts, self.bits)
+        targets = sampling.take_steps(said, sampling.time_steps(time) - answer)
+        return Batch(inputs, targets, sampling.between(answer, lengths), lengths)

@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 
 from ntm.common.fields import setting
-from ntm.tasks import drawing
+from ntm.tasks import pictures
 from ntm.tasks.base import Batch, Task, cost_in_bits
-from ntm.tasks.drawing import Row
+from ntm.tasks.pictures import Row
+from ntm.tasks.problems import ProblemPart, Problems
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +35,7 @@ class NGrams(Task):
 
     name: ClassVar[str] = "ngrams"
     axes: ClassVar[tuple[str, ...]] = ("length",)
+    parts: ClassVar[tuple[ProblemPart, ...]] = (ProblemPart("bits", ("length",)),)
 
     length: int = setting(200, "bits per sequence", at_least=2)
     context: int = setting(
@@ -55,11 +57,15 @@ class NGrams(Task):
         """Number of predicted bits: all except the first."""
         return self.length - 1
 
-    def draw(self, batch_size: int, generator: torch.Generator) -> Batch:
-        """Sample a batch: bits 1 to length - 1 are the inputs, bits 2 to length the targets."""
-        bits = self._draw_bits(batch_size, generator).unsqueeze(-1)
-        mask = torch.ones(self.length - 1, batch_size)
-        lengths = torch.full((batch_size,), self.length - 1)
+    @property
+    def longest(self) -> int:
+        """The predictions."""
+        return self.length - 1
+
+    def encode(self, problems: Problems) -> Batch:
+        """Return a batch: bits 1 to length - 1 are the inputs, bits 2 to length the targets."""
+        bits, lengths = problems.parts["bits"].unsqueeze(-1), problems.sizes["length"] - 1
+        mask = torch.ones(self.longest, len(lengths))
         # Copies, so that a caller may change the inputs and keep the targets.
         return Batch(bits[:-1].clone(), bits[1:].clone(), mask, lengths)
 
@@ -98,12 +104,12 @@ class NGrams(Task):
         if logits is not None:
             chances["answer"] = torch.sigmoid(logits)
         for label, probabilities in chances.items():
-            cells = "".join(drawing.bar(p, 0.0, 1.0) for p in probabilities.flatten().tolist())
+            cells = "".join(pictures.bar(p, 0.0, 1.0) for p in probabilities.flatten().tolist())
             rows.append(Row("P(1)", label, cells))
         return rows
 
-    def _draw_bits(self, batch_size: int, generator: torch.Generator) -> Tensor:
-        """Draw the bits, from a new random source per sequence: (length, batch) float32."""
+    def pose(self, batch_size: int, generator: torch.Generator) -> Problems:
+        """Sample bits, from a new random source per sequence."""
         contexts = 2**self.context
         # Beta(1/2, 1/2) is the arcsine law: the squared sine of a uniform angle.
         angles = torch.rand(batch_size * contexts, generator=generator) * (math.pi / 2)
@@ -117,7 +123,8 @@ class NGrams(Task):
             odds = fair if step < self.context else table.index_select(0, own + history)
             bits.append(chance < odds)
             history = torch.add(bits[-1], history, alpha=2) & (contexts - 1)
-        return torch.stack(bits).float()
+        length = torch.full((batch_size,), self.length)
+        return Problems({"length": length}, {"bits": torch.stack(bits).float()})
 
 
 @lru_cache

@@ -7,6 +7,7 @@ import torch
 
 from ntm.common.fields import setting
 from ntm.tasks.base import MAX_BITS, Batch, Task, bit_names
+from ntm.tasks.problems import ProblemPart, Problems
 from ntm.tasks.sampling import random_bits, take_steps
 
 
@@ -32,6 +33,10 @@ class PrioritySort(Task):
 
     name: ClassVar[str] = "priority-sort"
     axes: ClassVar[tuple[str, ...]] = ("length",)
+    parts: ClassVar[tuple[ProblemPart, ...]] = (
+        ProblemPart("vectors", ("length", "bits")),
+        ProblemPart("priorities", ("length",), "numbers"),
+    )
 
     bits: int = setting(8, "bits of one vector", at_least=1, at_most=MAX_BITS)
     length: int = setting(20, "vectors in the input", at_least=1)
@@ -65,12 +70,23 @@ class PrioritySort(Task):
         share = round(value * self.answers / self.length)
         return {axis: value, "answers": max(share, 1)}
 
-    def draw(self, batch_size: int, generator: torch.Generator) -> Batch:
-        """Sample a batch: vectors with their priorities, delimiter, answers."""
+    @property
+    def longest(self) -> int:
+        """Vectors, delimiter and answers."""
+        return self.length + 1 + self.answers
+
+    def pose(self, batch_size: int, generator: torch.Generator) -> Problems:
+        """Sample vectors and priorities."""
         vectors = random_bits(self.length, batch_size, self.bits, generator=generator)
         priorities = torch.rand(self.length, batch_size, generator=generator) * 2 - 1
+        length = torch.full((batch_size,), self.length)
+        return Problems({"length": length}, {"vectors": vectors, "priorities": priorities})
+
+    def encode(self, problems: Problems) -> Batch:
+        """Return a batch: vectors with their priorities, delimiter, answers."""
+        vectors, priorities = problems.parts.values()
         order = priorities.argsort(dim=0, descending=True, stable=True)
-        time = self.length + 1 + self.answers
+        time, batch_size = self.longest, vectors.shape[1]
 
         inputs = torch.zeros(time, batch_size, self.input_size)
         inputs[: self.length, :, : self.bits] = vectors

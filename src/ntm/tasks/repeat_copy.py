@@ -10,6 +10,7 @@ from torch import Tensor
 from ntm.common.fields import check_order, setting
 from ntm.tasks import sampling
 from ntm.tasks.base import MAX_BITS, Batch, Task, bit_names
+from ntm.tasks.problems import ProblemPart, Problems
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +40,7 @@ class RepeatCopy(Task):
 
     name: ClassVar[str] = "repeat-copy"
     axes: ClassVar[tuple[str, ...]] = ("length", "repeats")
+    parts: ClassVar[tuple[ProblemPart, ...]] = (ProblemPart("vectors", ("length", "bits")),)
 
     bits: int = setting(6, "bits of one vector", at_least=1, at_most=MAX_BITS)
     min_length: int = setting(1, "vectors in the shortest sequence", at_least=1)
@@ -60,6 +62,7 @@ class RepeatCopy(Task):
         "end: the delimiter comes with the repeat number; start: before the sequence",
         choices=("end", "start"),
     )
+    structured: float = sampling.structured_setting()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -117,19 +120,31 @@ class RepeatCopy(Task):
         scale = {"scale_min_repeats": low, "scale_max_repeats": high}
         return super().fields_at(axis, value) | scale
 
-    def draw(self, batch_size: int, generator: torch.Generator) -> Batch:
-        """Sample a batch: vectors, repeat number, answer, end marker."""
+    @property
+    def longest(self) -> int:
+        """Delimiter, vectors, number, answer and marker."""
+        answer = self.max_length * self.max_repeats
+        return int(self.delimiter == "start") + self.max_length + 1 + answer + 1
+
+    def pose(self, batch_size: int, generator: torch.Generator) -> Problems:
+        """Sample vectors and repeat numbers."""
         counts = sampling.random_integers(self.min_length, self.max_length, batch_size, generator)
         repeats = sampling.random_integers(
             self.min_repeats, self.max_repeats, batch_size, generator
         )
-        vectors = sampling.random_sequences(counts, self.bits, generator)
+        vectors = sampling.random_sequences(counts, self.bits, generator, self.structured)
+        return Problems({"length": counts, "repeats": repeats}, {"vectors": vectors})
+
+    def encode(self, problems: Problems) -> Batch:
+        """Return a batch: vectors, repeat number, answer, end marker."""
+        counts, repeats = (problems.sizes[axis] for axis in self.axes)
+        vectors = problems.parts["vectors"]
         first = int(self.delimiter == "start")
         number = first + counts
         answer = number + 1
         marker = answer + counts * repeats
         lengths = marker + 1
-        time = int(lengths.max())
+        time, batch_size = int(lengths.max()), len(counts)
 
         inputs = torch.zeros(time, batch_size, self.input_size)
         inputs[first : first + len(vectors), :, : self.bits] = vectors

@@ -3,7 +3,7 @@
 Cells of a document put `code` between backticks.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
@@ -19,6 +19,16 @@ class Table:
     texts: int = 1
     """Number of left columns that hold words; the other columns are right-aligned numbers."""
     note: str = ""
+
+    @classmethod
+    def of(cls, rows: Sequence[Mapping[str, str]], **options: Any) -> "Table":
+        """Return a table of rows that give their cells by heading.
+
+        options: further fields of the table.
+        """
+        header = tuple(rows[0]) if rows else ()
+        options = {"title": "", **options}
+        return cls(header=header, rows=[tuple(row.values()) for row in rows], **options)
 
     def as_text(self) -> str:
         """Return aligned columns without markup."""

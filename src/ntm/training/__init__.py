@@ -1,4 +1,4 @@
-"""Training: settings, the paper's presets and optimiser, the loop, checkpoints and logs.
+"""Training: the loop, its observers, several starts and several processes.
 
     from ntm.training import make_progress, paper_settings, train
 
@@ -11,14 +11,14 @@ docs/training.md has the whole story.
 from typing import TYPE_CHECKING
 
 from ntm.common.lazy import lazily
-from ntm.pretrained.runs import fine_tuned
+from ntm.models.optimiser import GravesRMSprop
+from ntm.models.step import Step, TorchStep
 from ntm.runs import Run, RunError, Settings, Stream
+from ntm.runs.opening import fine_tuned
 from ntm.training.begin import train
+from ntm.training.display import Progress, make_progress
 from ntm.training.loop import Result
-from ntm.training.observers import Observer
-from ntm.training.optimiser import GravesRMSprop
-from ntm.training.progress import Progress, make_progress
-from ntm.training.step import Step, TorchStep
+from ntm.training.observing import Observer
 
 if TYPE_CHECKING:
     from ntm.paper.settings import paper_settings, settings_for

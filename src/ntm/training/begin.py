@@ -10,34 +10,33 @@ last checkpoint. Under torchrun, all processes call `train` and train together; 
 the folder, shows progress and calls observers.
 """
 
+import shutil
 import signal
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from ntm.models import Model
-from ntm.pretrained.runs import start_weights
 from ntm.runs import FolderError, Run, Settings, build_model, checkpoints
-from ntm.runs.folder import locked, open_run
+from ntm.runs.folder import FILES, create_or_resume, locked
+from ntm.runs.opening import start_weights
+from ntm.training.display import Display, Pictures, Progress
 from ntm.training.loop import Result, Trainer
-from ntm.training.observers import (
+from ntm.training.observing import (
     Checkpoints,
-    Display,
     MetricsLog,
     Observer,
-    Pictures,
     Schedule,
     TensorBoardLog,
     Validation,
 )
 from ntm.training.parallel import Ranks, agreed, joined, part_of
-from ntm.training.progress import Progress
 from ntm.training.signals import calling_on_signals
-from ntm.training.state import State
-from ntm.training.unstarted import Place
+from ntm.training.state import TrainingState
 
 
 def train(
@@ -47,6 +46,7 @@ def train(
     resume: bool = False,
     progress: Progress | None = None,
     observers: Iterable[Observer] = (),
+    raises: bool = True,
 ) -> Result:
     """Train a model from the start, or continue where an earlier call stopped.
 
@@ -58,11 +58,18 @@ def train(
         not hold a run).
     progress: display for the progress; None shows nothing (None).
     observers: additional observers of the run; see `ntm.training.Observer` (none).
+    raises: let a signal take effect; otherwise only the result records it (True).
     """
-    result = train_until_signal(
-        settings, run, resume=resume, progress=progress, observers=observers
-    )
-    if result.signal is not None:
+    progress = progress or Progress()
+    with ExitStack() as stack:
+        stack.callback(progress.close)
+        ranks = stack.enter_context(joined(settings.training.device))
+        place = _Place(None if run is None else Path(run), resume, stack)
+        watching = (progress, observers) if ranks.leads else (Progress(), ())
+        trainer = _trainer(agreed(settings, ranks), place, ranks, *watching)
+        result = trainer.run()
+        ranks.meet()  # torchrun kills ranks that still write after another has exited
+    if raises and result.signal is not None:
         _act_on(result.signal, result)
     return result
 
@@ -76,46 +83,72 @@ def _act_on(number: int, result: Result) -> None:
         raise
 
 
-def train_until_signal(
-    settings: Settings,
-    run: str | Path | None = None,
-    *,
-    resume: bool = False,
-    progress: Progress | None = None,
-    observers: Iterable[Observer] = (),
-) -> Result:
-    """Train like `train`, but only record a signal in the result instead of raising it again."""
-    progress = progress or Progress()
-    with ExitStack() as stack:
-        stack.callback(progress.close)
-        ranks = stack.enter_context(joined(settings.training.device))
-        settings = agreed(settings, ranks)
-        # Build the model before the folder: if this fails, no folder is left behind.
-        model = build_model(part_of(settings, ranks))
-        weights = _given_weights(settings, run) if ranks.leads else None
-        folder = place = None
-        if run is not None and ranks.leads:
-            place = Place(run)
-            # Lock the folder before opening it: only one process may write there.
-            stack.enter_context(locked(run))
-            stack.enter_context(place)
-            folder = open_run(run, settings, resume)
-        shown = progress if ranks.leads else Progress()
-        stack.enter_context(_threads(settings.training.threads))
-        state = _begin(settings, model, folder, shown, ranks, weights)
-        if folder is not None:
-            _take_length(folder, settings, state.counters.sequences)
-        watching = _observers(settings, state, folder, shown)
-        watching += observers if ranks.leads else ()
-        for observer in watching:
-            stack.callback(observer.close)
-        trainer = Trainer(settings, state, folder, ranks, watching)
-        if place is not None:
-            place.has_started = lambda: trainer.has_trained
-        stack.enter_context(calling_on_signals(trainer.clock.interrupt, patient=ranks.size > 1))
-        result = trainer.run()
-        ranks.meet()  # torchrun kills ranks that still write after another has exited
-        return result
+class _Place(NamedTuple):
+    """Folder of a run, if any; whether to resume; and the contexts of the run."""
+
+    path: Path | None
+    resume: bool
+    stack: ExitStack
+
+    def opened(self, settings: Settings, trainers: list[Trainer]) -> Run | None:
+        """Open or create the run folder."""
+        if self.path is None:
+            return None
+        remove = _remover(self.path)
+        # Lock the folder before opening it: only one process may write there.
+        self.stack.enter_context(locked(self.path))
+        self.stack.enter_context(_cleaning(remove, trainers))
+        return create_or_resume(self.path, settings, self.resume)
+
+
+def _trainer(
+    settings: Settings, place: _Place, ranks: Ranks, shown: Progress, more: Iterable[Observer]
+) -> Trainer:
+    """Return the run in progress; its contexts end with the stack."""
+    stack, trainers = place.stack, list[Trainer]()
+    # Build the model before the folder: if this fails, no folder is left behind.
+    model = build_model(part_of(settings, ranks))
+    weights = _given_weights(settings, place.path) if ranks.leads else None
+    folder = place.opened(settings, trainers) if ranks.leads else None
+    stack.enter_context(_threads(settings.training.threads))
+    state = _begin(settings, model, folder, shown, ranks, weights)
+    if folder is not None:
+        _take_length(folder, settings, state.counters.sequences)
+    watching = [*_observers(settings, state, folder, shown), *more]
+    for observer in watching:
+        stack.callback(observer.close)
+    trainer = Trainer(settings, state, folder, ranks, watching)
+    trainers.append(trainer)
+    stack.enter_context(calling_on_signals(trainer.clock.interrupt, patient=ranks.size > 1))
+    return trainer
+
+
+def _remover(path: Path) -> Callable[[], None]:
+    """Return a function that removes what a new run creates; it keeps all other files."""
+    if Run.exists(path):
+        return lambda: None
+    own = [entry for entry in (path / name for name in FILES) if not entry.exists()]
+    folders = [folder for folder in (path, *path.parents) if not folder.exists()]
+
+    def remove() -> None:
+        for entry in own:
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink(missing_ok=True)
+        for folder in folders:
+            folder.rmdir()
+
+    return remove
+
+
+@contextmanager
+def _cleaning(remove: Callable[[], None], trainers: list[Trainer]) -> Iterator[None]:
+    """Call `remove` if an error comes before the first update of the run."""
+    try:
+        yield
+    except Exception:
+        if not any(trainer.has_trained for trainer in trainers):
+            with suppress(OSError):  # report the error that ended the run instead
+                remove()
+        raise
 
 
 @contextmanager
@@ -131,9 +164,9 @@ def _threads(count: int) -> Iterator[None]:
             torch.set_num_threads(before)
 
 
-def _given_weights(settings: Settings, run: str | Path | None) -> Mapping[str, Tensor] | None:
+def _given_weights(settings: Settings, path: Path | None) -> Mapping[str, Tensor] | None:
     """Load the weights that a new run starts from; None for random weights or a resumed run."""
-    begun = run is not None and checkpoints.exist(Path(run) / "checkpoint")
+    begun = path is not None and checkpoints.exist(path / "checkpoint")
     return None if begun or settings.training.start_from is None else start_weights(settings)
 
 
@@ -144,9 +177,9 @@ def _begin(
     progress: Progress,
     ranks: Ranks,
     weights: Mapping[str, Tensor] | None,
-) -> State:
+) -> TrainingState:
     """Return the state of a new run, with the given weights if any, or of a resumed run."""
-    state = State(settings, model)
+    state = TrainingState(settings, model)
     for problem in state.restore(folder) if folder is not None else ():
         progress.note(f"{problem} Resuming from the checkpoint before it.")
     if weights is not None:
@@ -169,7 +202,7 @@ def _take_length(folder: Run, settings: Settings, trained: int) -> None:
 
 
 def _observers(
-    settings: Settings, state: State, folder: Run | None, progress: Progress
+    settings: Settings, state: TrainingState, folder: Run | None, progress: Progress
 ) -> list[Observer]:
     """Return the standard observers of a run, in the order of their calls."""
     chosen = settings.training

@@ -1,23 +1,25 @@
 """The training loop for any task, model and engine; it stops and resumes bit for bit.
 
-`Step` makes one update, `Stream` provides the data, and `State` is the content of a checkpoint.
+`Step` makes one update, `Stream` provides the data, and `TrainingState` goes into checkpoints.
 Observers do the rest: schedule, validation, logs, checkpoints, pictures and display.
 """
 
+import copy
+import math
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from ntm.models import Model
-from ntm.runs import Run, RunError, Settings, Stream, full_size
+from ntm.models.step import Step
+from ntm.runs import Run, RunError, Settings, Stream, build_model, checkpoints, full_size
 from ntm.tasks import Batch
-from ntm.tasks.base import check_targets
-from ntm.training.clock import Clock
-from ntm.training.observers import Observer
+from ntm.tasks.checks import check_targets
+from ntm.tasks.mixture import mixture_of
+from ntm.training.observing import Observer
 from ntm.training.parallel import Ranks, SharedStep, part_of
-from ntm.training.state import State
-from ntm.training.step import Step
-from ntm.training.trials import end_trial
+from ntm.training.state import Counters, TrainingState
 
 Ending = Literal["finished", "solved", "out of time", "interrupted"]
 
@@ -40,13 +42,77 @@ class Result:
     """Sequences trained on before the run was resumed."""
 
 
+class Clock:
+    """Clock that decides when the loop pauses for observers, the time limit or a signal.
+
+    observers: observers of the run.
+    ranks: processes of the run.
+    seconds_before: training time in earlier processes of the run.
+    limit: seconds after which the run stops; None for no limit.
+    """
+
+    def __init__(
+        self,
+        observers: Sequence[Observer],
+        ranks: Ranks,
+        seconds_before: float,
+        limit: float | None,
+    ) -> None:
+        now = time.perf_counter()
+        self._observers, self._ranks = observers, ranks
+        self._started = now - seconds_before
+        self._deadline = math.inf if limit is None else now + limit
+        self._dues = [now + (o.interval if o.first is None else o.first) for o in observers]
+        self._next = min(self._deadline, *self._dues)
+        self._received: int | None = None
+        self.signal: int | None = None
+        """Signal that ends the run, once all ranks know about it."""
+        self.late = False
+        """Whether the time limit has passed."""
+
+    @property
+    def seconds(self) -> float:
+        """Training time, over all processes of the run."""
+        return time.perf_counter() - self._started
+
+    def interrupt(self, number: int) -> None:
+        """Stop all ranks together after the current step."""
+        self._received = self._received or number
+
+    @property
+    def last_signal(self) -> int | None:
+        """Signal that ended the run or, with a single rank, arrived while the run was saved."""
+        return self.signal or (self._received if self._ranks.size == 1 else None)
+
+    def is_due(self) -> bool:
+        """Return whether this process has a reason to pause the loop."""
+        return time.perf_counter() >= self._next or self._received is not None
+
+    def attend(self, run: "Trainer") -> None:
+        """Call the observers that are due. All ranks save and stop together."""
+        now = time.perf_counter()
+        due = [now >= due for due in self._dues]
+        together = [number for number, o in enumerate(self._observers) if o.together]
+        signal, late, *shared = self._ranks.largest(
+            self._received or 0, now >= self._deadline, *(due[number] for number in together)
+        )
+        self.signal, self.late = int(signal) or None, bool(late)
+        for number, flag in zip(together, shared, strict=True):
+            due[number] = bool(flag)
+        for number, observer in enumerate(self._observers):
+            if due[number]:
+                observer.tick(run)
+                self._dues[number] = time.perf_counter() + observer.interval
+        self._next = min(self._deadline, *self._dues)
+
+
 class Trainer:
     """A run in progress, usually made by `train`."""
 
     def __init__(
         self,
         settings: Settings,
-        state: State,
+        state: TrainingState,
         folder: Run | None,
         ranks: Ranks,
         observers: Sequence[Observer],
@@ -58,7 +124,12 @@ class Trainer:
         self._step, self._called = self._make_step()
         device = str(next(state.model.parameters()).device)
         self._stream = Stream(
-            settings.task, chosen.seed, chosen.batch_size, device=device, bucketed=chosen.bucketed
+            settings.task,
+            chosen.seed,
+            chosen.batch_size,
+            device=device,
+            bucketed=chosen.bucketed,
+            mixture=mixture_of(settings.task, chosen.mixture),
         )
         self._block: tuple[int, Batch] | None = None
         self.has_trained = False
@@ -66,7 +137,7 @@ class Trainer:
 
     @property
     def model(self) -> Model:
-        """The network in training, which may have fewer memory locations than the saved one."""
+        """The network in training, which may have fewer memory locations than the saved network."""
         return self.state.model
 
     @property
@@ -146,21 +217,25 @@ class Trainer:
         """Train up to a number of sequences, the end of the block, or until something is due."""
         counters, step, called = self.state.counters, self._step, self._called
         number, first = divmod(counters.sequences, self._stream.block_size)
-        block = self._block_at(number)
+        block, smaller = self._block_at(number), self._stream.smaller(number)
         last = min(self._stream.block_size, first + goal - counters.sequences)
         batch_size = self.settings.training.batch_size
-        bits, stop = counters.bits, first
+        bits, passed, stop = counters.bits, counters.smaller, first
         try:
             for start in range(first, last, batch_size):
                 stop = start + batch_size
-                bits += step(block, start, stop)
+                cost = step(block, start, stop)
+                if start in smaller:
+                    passed += batch_size
+                else:
+                    bits += cost
                 if called():
                     break
         except FloatingPointError as error:
             self.has_trained = True
             raise self.diverged(str(error), stop - first) from error
         self.has_trained = True
-        counters.bits = bits
+        counters.bits, counters.smaller = bits, passed
         counters.sequences += stop - first
 
     def _block_at(self, number: int) -> Batch:
@@ -178,8 +253,7 @@ class Trainer:
 
     def _report(self) -> None:
         counters, chosen = self.state.counters, self.settings.training
-        counted = counters.sequences - counters.reported
-        mean = counters.bits / counted
+        counted, mean = counters.sequences - counters.reported, counters.mean_bits
         counters.solved_for = counters.solved_for + counted if mean < chosen.solved_bits else 0
         line: dict[str, Any] = {"sequences": self.sequences, "bits": mean}
         if self.state.starts.count > 1:
@@ -189,11 +263,31 @@ class Trainer:
         speed = counted / max(seconds - counters.reported_seconds, 1e-9)
         line |= {"seconds": seconds, "sequences_per_second": speed}
         counters.reported, counters.reported_seconds = counters.sequences, seconds
-        counters.bits, counters.last_bits = 0.0, mean
+        counters.bits, counters.smaller, counters.last_bits = 0.0, 0, mean
         self.tell("reported", line)
 
     def _end_trial(self) -> None:
-        verdict = end_trial(self)
+        """End the trial of the current start: the next begins or, after the last, the best one."""
+        state, starts, seconds = self.state, self.state.starts, self.clock.seconds
+        bits = self.ranks.from_leader(state.counters.best_bits)
+        starts.end_trial(bits, asdict(state.counters), state.own_tensors())
+        if starts.deciding:
+            state.begin(build_model(self.part, starts.number).state_dict())
+        else:
+            self._continue_with_the_best()
+        state.counters.seconds = state.counters.reported_seconds = seconds
         self._block = None  # the schedule of the next block differs
-        if verdict is not None:
-            self.tell("decided", verdict)
+        if not starts.deciding:
+            self.tell("decided", starts.verdict())
+
+    def _continue_with_the_best(self) -> None:
+        kept, tensors = self.state.starts.release()
+        self.state.restore_own(tensors)
+        self.state.counters = Counters(**kept["counters"])
+        if self.settings.training.validate_every and self.state.counters.sequences < self.goal:
+            self.state.counters.best_bits = None  # only later validations choose the best weights
+        if self.folder is not None:
+            best = copy.deepcopy(self.model)
+            best.load_state_dict(checkpoints.under("best/", tensors))
+            trained = kept["facts"]["sequences"] + self.state.starts.others
+            self.folder.save_weights("best", best, kept["facts"] | {"sequences": trained})

@@ -22,9 +22,9 @@ from typing import Any
 import torch
 from torch import Tensor, distributed
 
+from ntm.models.step import TwoPartStep
 from ntm.runs import RunError, Settings
 from ntm.tasks import Batch
-from ntm.training.step import TwoPartStep
 
 _BACKENDS = {"cpu": "gloo", "cuda": "cpu:gloo,cuda:nccl"}
 _meetings = itertools.count()

@@ -1,5 +1,6 @@
 """State that a run needs to resume bit for bit: weights, optimiser, counters, trials."""
 
+import copy
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -8,10 +9,10 @@ import torch
 from torch import Tensor
 
 from ntm.common.fields import check_fields
+from ntm.models import optimiser
 from ntm.models.family import Model
+from ntm.models.optimiser import GravesRMSprop
 from ntm.runs import OptimiserSettings, Run, RunError, Settings, checkpoints
-from ntm.training.average import Average
-from ntm.training.optimiser import GravesRMSprop
 from ntm.training.parallel import Ranks
 from ntm.training.starts import Starts
 
@@ -25,7 +26,9 @@ class Counters:
     reported: int = 0
     """Sequences at the last report."""
     bits: float = 0.0
-    """Total cost of the sequences since the last report."""
+    """Total cost of the sequences since the last report, without those with smaller problems."""
+    smaller: int = 0
+    """Sequences since the last report with smaller problems; see training.mixture."""
     seconds: float = 0.0
     """Training time over all processes of the run."""
     reported_seconds: float = 0.0
@@ -37,8 +40,39 @@ class Counters:
     best_bits: float | None = None
     """Lowest validation cost so far."""
 
+    @property
+    def mean_bits(self) -> float:
+        """Mean cost on the full range since the last report, or in it if none came since."""
+        counted = self.sequences - self.reported - self.smaller
+        if counted == 0 and self.last_bits is not None:
+            return self.last_bits
+        return self.bits / counted
 
-class State:
+
+class Average:
+    """A network that holds the running mean of the weights passed to `take`.
+
+    At a constant learning rate the weights fluctuate around an optimum, and their mean has a lower
+    cost than any of them (Polyak and Juditsky, 1992). Early weights are far from the final ones, so
+    the mean covers only the last share of the run so far.
+
+    share: share of the training so far that the mean covers. After t sequences, the weights of s
+        sequences ago count exp(-s / (share t)) as much as the newest, to first order.
+    """
+
+    def __init__(self, model: Model, share: float) -> None:
+        self.model = copy.deepcopy(model).requires_grad_(False)
+        self.share = share
+
+    @torch.no_grad()
+    def take(self, model: Model, before: int, now: int) -> None:
+        """Add the weights after `now` sequences; the last call added the weights after `before`."""
+        weight = 1 - (before / now) ** (1 / self.share)
+        for mean, newest in zip(self.model.parameters(), model.parameters(), strict=True):
+            mean.lerp_(newest, weight)
+
+
+class TrainingState:
     """State of a run. Its tensors are only written in place, never replaced."""
 
     def __init__(self, settings: Settings, model: Model) -> None:
@@ -109,13 +143,7 @@ class State:
 
 
 def _make_optimiser(chosen: OptimiserSettings, model: Model) -> GravesRMSprop:
-    optimiser = GravesRMSprop(
-        model.parameters(),
-        lr=chosen.learning_rate,
-        decay=chosen.decay,
-        momentum=chosen.momentum,
-        epsilon=chosen.epsilon,
-        clip=chosen.clip,
-    )
-    optimiser.ensure_state()
-    return optimiser
+    settings = {name: getattr(chosen, name) for name in optimiser.SETTINGS}
+    made = GravesRMSprop(model.parameters(), chosen.learning_rate, **settings)
+    made.ensure_state()
+    return made

@@ -135,10 +135,12 @@ function traceOf(weights) {
   const weightings = encodeArray([steps, weights[0].length], weights.flat());
   const heads = [["read", 0], ["write", 0], ["write", 1]];
   return {
-    format: 2, title: "t", hint: null, steps, cost_bits: 1, wrong_bits: 1, answer_steps: [1],
-    labels: { inputs: ["a"], outputs: ["b"] }, inputs: A(1), optimal: null, memory: null, reads: [A(2)],
+    format: 3, title: "t", hint: null, steps, cost_bits: 1, wrong_bits: 1, answer_steps: [1],
+    labels: { inputs: ["a"], outputs: ["b"] }, inputs: A(1), optimal: null, memory: null, lanes: {},
     outputs: encodeArray([steps, 1], [0.9, 0.2, NaN].slice(0, steps)),
     targets: encodeArray([steps, 1], [0, 1, 0].slice(0, steps)), shifts: [-1, 0, 1],
+    arrays: ["read", "write"].map((kind) =>
+      ({ name: "weightings", kind, label: "weighting", role: "weighting", axis: "location" })),
     heads: heads.map(([kind, index]) => ({ kind, index, arrays: { weightings } })),
   };
 }
@@ -147,7 +149,7 @@ test("a trace names its heads, the writing ones first, and has what the server s
   const trace = readTrace(traceOf([[0.1, 0.9], [0.5, 0.5]]));
   assert.deepEqual(trace.heads.map((head) => head.name), ["write 1", "write 2", "read"]);
   assert.equal(valueIn(trace.heads[2].weightings, 0, 1), Math.fround(0.9));
-  assert.throws(() => readTrace({ format: 1 }), /format 1; this viewer reads format 2/);
+  assert.throws(() => readTrace({ format: 1 }), /format 1; this viewer reads format 3/);
 });
 
 test("only scored steps can be wrong, and what is no number is", () => {

@@ -8,19 +8,24 @@ import {
 } from "../../../src/ntm/studio/static/problems.js";
 
 const size = { min: 1, max: 50 };
+const VECTORS = { name: "vectors", kind: "bits", axis: "length", shape: [5] };
 const FORMS = {
-  copy: { fields: ["vectors"], bits: 5, item_length: 1, context: 0, sizes: { length: size } },
-  repeat: {
-    fields: ["vectors", "repeats"], bits: 5, item_length: 1, context: 0,
-    sizes: { length: size, repeats: size },
-  },
+  copy: { parts: [VECTORS], context: 0, sizes: { length: size } },
+  repeat: { parts: [VECTORS], context: 0, sizes: { length: size, repeats: size } },
   recall: {
-    fields: ["items", "query"], bits: 5, item_length: 3, context: 0,
-    sizes: { items: { min: 2, max: 9 } },
+    parts: [
+      { name: "items", kind: "bits", axis: "items", shape: [3, 5] },
+      { name: "query", kind: "choice", axis: "items", shape: [] },
+    ],
+    context: 0, sizes: { items: { min: 2, max: 9 } },
   },
-  ngrams: { fields: ["bits"], bits: 1, item_length: 1, context: 3, sizes: { length: size } },
+  ngrams: {
+    parts: [{ name: "bits", kind: "bits", axis: "length", shape: [] }],
+    context: 3, sizes: { length: size },
+  },
   sort: {
-    fields: ["vectors", "priorities"], bits: 5, item_length: 1, context: 0, sizes: { length: size },
+    parts: [VECTORS, { name: "priorities", kind: "numbers", axis: "length", shape: [] }],
+    context: 0, sizes: { length: size },
   },
 };
 
@@ -42,10 +47,10 @@ for (const kind of Object.keys(FORMS)) {
   test(`${kind}: typing 20 over 10, digit by digit, keeps all that was drawn`, () => {
     const sketch = new Sketch(drawn(kind), FORMS[kind]);
     const [before, axis] = [drawn(kind), axisOf(kind)];
-    const length = sizeOf(before, axis);
+    const length = sizeOf(before, axis, FORMS[kind]);
     for (const typed of [2, 20, 2, length]) {
       sketch.resize(axis, typed);
-      assert.equal(sizeOf(sketch.problem, axis), typed);
+      assert.equal(sizeOf(sketch.problem, axis, FORMS[kind]), typed);
     }
     if (kind === "recall") sketch.problem.query = before.query; // resizing limits the query
     assert.deepEqual(sketch.problem, before);
@@ -55,7 +60,7 @@ for (const kind of Object.keys(FORMS)) {
     const sketch = new Sketch(drawn(kind), FORMS[kind]);
     for (const length of [2, 9, 5]) {
       sketch.resize(axisOf(kind), length);
-      const texts = problemToTexts(sketch.problem);
+      const texts = problemToTexts(sketch.problem, FORMS[kind]);
       assert.deepEqual(problemFromTexts(texts, FORMS[kind]), sketch.problem);
     }
   });
@@ -86,7 +91,7 @@ for (const kind of Object.keys(FORMS)) {
   });
 
   test(`${kind}: texts that are torn, of another form or out of bounds are none`, () => {
-    const texts = problemToTexts(drawn(kind));
+    const texts = problemToTexts(drawn(kind), FORMS[kind]);
     assert.deepEqual(problemFromTexts(texts, FORMS[kind]), drawn(kind));
     for (const [name, text] of Object.entries(texts)) {
       for (const bad of ["", "?", "-", ".", `${text}.`, `${text}!`, "9".repeat(400), "NaN", "1e9"]) {

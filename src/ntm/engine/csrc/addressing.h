@@ -35,6 +35,27 @@ class Ring {
   Scratch<T> data_;
 };
 
+// Stages of addressing for all heads of one kind, (heads x row) each: equations 6 and 5, the
+// logarithm of equation 8, and equation 9.
+template <typename Pointer>
+struct AddressingOf {
+  Pointer similarity, content, logs, weightings;
+
+  // size: elements of each array.
+  AddressingOf(Pointer data, Index size)
+      : similarity(data), content(data + size), logs(data + 2 * size), weightings(data + 3 * size) {}
+
+  // Return the end of the arrays.
+  Pointer end() const { return weightings + (weightings - logs); }
+
+  // Return the arrays of one head.
+  AddressingOf head(Index h, const Plan& plan) const {
+    AddressingOf one = *this;
+    for (Pointer* array : {&one.similarity, &one.content, &one.logs, &one.weightings}) *array += h * plan.row;
+    return one;
+  }
+};
+
 // Intermediate results of one head's addressing. The backward pass recomputes them.
 template <typename T>
 struct Chain {
@@ -83,16 +104,22 @@ T inverse_key_norm(const T* key, const Plan& plan) {
   return T(1) / std::sqrt(sum + T(plan.similarity_epsilon));
 }
 
-// Equation 6 for all heads of a kind: similarity (heads x row). `heads` points to their squashed values.
+// k . M(i) of equation 6 for all heads of a kind and the locations [from, to): products (heads x row). `heads`
+// points to their squashed values.
 template <typename T>
-void cosine_similarity(T* similarity, const T* memory, const T* inverse_norms, const T* heads, const HeadKind& kind,
-                       const Plan& plan) {
-  multiply<T>(similarity, plan.row, {heads, kind.squashed.size, 1}, panels_of(memory, plan), kind.count, plan.row,
-              plan.width);
-  for (Index h = 0; h < kind.count; ++h, similarity += plan.row) {
+void key_products(T* products, const T* memory, const T* heads, const HeadKind& kind, const Plan& plan, Index from,
+                  Index to) {
+  multiply<T>(products + from, plan.row, {heads, kind.squashed.size, 1}, panels_of(memory + from * plan.width, plan),
+              kind.count, to - from, plan.width);
+}
+
+// Equation 6 for all heads of a kind: products become similarities.
+template <typename T>
+void cosine_similarity(T* products, const T* inverse_norms, const T* heads, const HeadKind& kind, const Plan& plan) {
+  for (Index h = 0; h < kind.count; ++h, products += plan.row) {
     const T inverse = inverse_key_norm(heads + h * kind.squashed.size, plan);
     for (Index n = 0; n < plan.row; n += kLanes<T>)
-      store<T>(similarity + n, load(similarity + n) * (load(inverse_norms + n) * inverse));
+      store<T>(products + n, load(products + n) * (load(inverse_norms + n) * inverse));
   }
 }
 

@@ -29,22 +29,34 @@ struct ValueGradients {
 // similarities: the step before adds it when it passes over that memory anyway.
 template <typename T>
 struct Adjoints {
-  Buffer<T> memory, read_weightings, write_weightings, reads;
+  std::array<Buffer<T>, kParts> state;
+  std::array<Index, kParts> sizes;  // elements per sequence
   Buffer<T> keys, products, scale;  // per sequence (W x M), (W x row), (row)
-  std::vector<Buffer<T>> hidden, cell;
 
   explicit Adjoints(const Plan& plan)
-      : memory(buffer<T>(kGroup * plan.width * plan.row)),
-        read_weightings(buffer<T>(kGroup * plan.read_heads * plan.row)),
-        write_weightings(buffer<T>(kGroup * plan.write_heads * plan.row)),
-        reads(buffer<T>(kGroup * plan.read_heads * plan.width)),
-        keys(buffer<T>(kGroup * plan.write_heads * plan.width)),
+      : keys(buffer<T>(kGroup * plan.write_heads * plan.width)),
         products(buffer<T>(kGroup * plan.write_heads * plan.row)),
         scale(buffer<T>(kGroup * plan.row)) {
-    for (Index l = 0; l < plan.recurrent; ++l) {
-      hidden.push_back(buffer<T>(kGroup * plan.units));
-      cell.push_back(buffer<T>(kGroup * plan.units));
+    for (int part = 0; part < kParts; ++part) {
+      sizes[part] = plan.part_size(part);
+      state[part] = buffer<T>(kGroup * sizes[part]);
     }
+  }
+
+  // Return one part of the gradient of sequence i's state, and all parts.
+  T* at(Part part, Index i) const { return state[part].get() + i * sizes[part]; }
+  template <typename Pointer>
+  StateOf<Pointer> all(Index i) const {
+    StateOf<Pointer> parts;
+    for (int part = 0; part < kParts; ++part) parts[part] = at(Part(part), i);
+    return parts;
+  }
+
+  // Sum the gradients of the first `sequences` sequences in order. The sum replaces the first gradient.
+  void sum(Index sequences) const {
+    for (int part = 0; part < kParts; ++part)
+      for (Index i = 1; i < sequences; ++i)
+        for (Index k = 0; k < sizes[part]; ++k) state[part][k] += state[part][i * sizes[part] + k];
   }
 };
 
@@ -57,6 +69,7 @@ struct BackwardWorkspace {
   Chain<T> chain;
   Scratch<T> dsquashed, dproducts, dkeys, derase, dadd, along;
   Buffer<Vec<T>> sums;
+  Growing<T> restored;  // memories of one interval, for all sequences of the group
 
   explicit BackwardWorkspace(const Plan& plan)
       : adjoints(plan),

@@ -33,7 +33,7 @@ inline Counts weight_counts(const Sizes& s) {
 
 inline Counts state_counts(const Sizes& s, Index sequences) {
   Counts counts;
-  for (const Index size : state_sizes(s)) counts.push_back(size * sequences);
+  for (const PartShape& shape : state_shapes(s)) counts.push_back(shape.size() * sequences);
   return counts;
 }
 
@@ -59,7 +59,9 @@ WeightsOf<Pointer> weights_of(Arrays<T>& a, Index layers) {
 
 template <typename Pointer, typename T>
 StateOf<Pointer> state_of(Arrays<T>& a) {
-  return {a[0].data(), a[1].data(), a[2].data(), a[3].data(), a[4].data(), a[5].data()};
+  StateOf<Pointer> state;
+  for (int part = 0; part < kParts; ++part) state[part] = a[part].data();
+  return state;
 }
 
 template <typename T>

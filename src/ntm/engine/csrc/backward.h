@@ -8,142 +8,81 @@ namespace ntm::NTM_TARGET {
 template <typename T>
 class Backward {
  public:
-  Backward(const Plan& plan, const Order& order, const Maps<T>& maps, const TapeOf<const T*>& tape,
-           const ValueGradients<T>& dvalues)
-      : plan_(plan),
-        order_(order),
-        maps_(maps),
-        memory_(tape.memory),
-        memories_(tape.memories),
-        memory_rows_(tape.memory_rows),
-        control_(tape.control),
-        rows_(tape.control_rows),
-        dvalues_(dvalues) {}
+  Backward(const ValueGradients<T>& dvalues, const TapeOf<const T*>& tape, const Maps<T>& maps)
+      : dvalues_(dvalues), tape_(tape), maps_(maps), plan_(tape.plan) {}
 
-  // Copy in dlogits (T, B, O) for the sequences at sorted positions [begin, end).
-  void take_logits(Index begin, Index end, const T* dlogits) const {
-    for (Index p = begin; p < end; ++p)
-      for (Index t = 0; t < order_.length[p]; ++t) {
-        const Index from = (t * Index(order_.sequence.size()) + order_.sequence[p]) * plan_.outputs;
-        std::copy_n(dlogits + from, plan_.outputs, dvalues_.output + rows_.at(t, p) * dvalues_.output_stride);
-      }
+  // Copy in dlogits (T, B, O).
+  void take_logits(const T* dlogits) const {
+    for (Index i = 0; i < sequences(); ++i)
+      for (Index t = 0; t < tape_.length(i); ++t)
+        std::copy_n(dlogits + at_step(t, i) * plan_.outputs, plan_.outputs,
+                    dvalues_.output + tape_.row(t, i) * dvalues_.output_stride);
   }
 
-  // Run all steps of the sequences at sorted positions [begin, end), the last step first. The
-  // gradients of the logits are already in dvalues. Afterwards the adjoints hold the gradients of
-  // the start. restore(t, position, count) must recompute the memories of `count` steps before t.
-  template <typename Restore>
-  void run(BackwardWorkspace<T>& workspace, Index begin, Index end, const State<T>& dfinal,
-           const WeightingsOf<const T*>& dweightings, T* dx, const Restore& restore) const {
-    const Index sequences = end - begin;
-    for (Index i = 0; i < sequences; ++i) take_final(workspace.adjoints, i, order_.sequence[begin + i], dfinal);
-    for (Index t = order_.length[begin] - 1; t >= 0; --t) {
-      const Index running = order_.running(t, begin, end), row = rows_.at(t, begin);
-      output_backward(row, running, workspace);
+  // Run all steps, the last step first. The gradients of the logits are already in dvalues.
+  // Afterwards the adjoints hold the gradients of the start. restored: room for the memories of one
+  // interval.
+  void run(T* dx, BackwardWorkspace<T>& workspace, T* restored, const State<T>& dfinal,
+           const WeightingsOf<const T*>& dweightings) const {
+    const Memories<T> memories(restored, tape_);
+    for (Index i = 0; i < sequences(); ++i) take_final(workspace.adjoints, i, dfinal);
+    for (Index t = tape_.length(0) - 1; t >= 0; --t) {
+      const Index running = tape_.order.running(t, tape_.begin, tape_.end), row = tape_.row(t, 0);
+      output_backward(workspace, row, running);
       for (Index i = 0; i < running; ++i) {
         T* dreads = workspace.dfeatures.get() + i * workspace.features_stride + plan_.units;
-        const T* carried = workspace.adjoints.reads.get() + i * plan_.read_heads * plan_.width;
+        const T* carried = workspace.adjoints.at(kReads, i);
         for (Index k = 0; k < plan_.read_heads * plan_.width; ++k) dreads[k] += carried[k];
-        const Index lost = memories_.lost_before(t);
-        if (lost > 0 && t + 1 < order_.length[begin + i]) restore(t, begin + i, lost);
-        take_weightings(workspace.adjoints, i, t, begin + i, dweightings);
-        use_memory_backward(t, begin + i, i, dreads, workspace);
+        take_weightings(workspace.adjoints, dweightings, t, i);
+        memories.reach(t, i);
+        use_memory_backward(workspace, dreads, memories, t, i);
       }
       maps_.heads.apply(workspace.dh.get(), workspace.units_stride, dvalues_.heads + row * dvalues_.heads_stride,
                         dvalues_.heads_stride, running, workspace.units_stride);
       for (Index i = 0; i < running; ++i)
         for (Index u = 0; u < plan_.units; ++u)
           workspace.dh[i * workspace.units_stride + u] += workspace.dfeatures[i * workspace.features_stride + u];
-      control_backward(t, begin, running, workspace, dx);
+      control_backward(dx, workspace, t, running);
     }
-    for (Index i = 0; i < sequences; ++i) finish_memory(workspace.adjoints, i, begin + i);
+    for (Index i = 0; i < sequences(); ++i) finish_memory(workspace.adjoints, i);
   }
 
-  // Copy the gradient of the start of sequence i of a group to state `b` of dstart.
-  void give_start(const Adjoints<T>& adjoints, Index i, Index b, const MutableState<T>& dstart) const {
-    const Index locations = plan_.locations, width = plan_.width;
-    panels_out(dstart.memory + b * locations * width, adjoints.memory.get() + i * width * plan_.row, plan_);
-    strip_rows(dstart.read_weightings + b * plan_.read_heads * locations,
-               adjoints.read_weightings.get() + i * plan_.read_heads * plan_.row, plan_.read_heads, locations,
-               plan_.row);
-    strip_rows(dstart.write_weightings + b * plan_.write_heads * locations,
-               adjoints.write_weightings.get() + i * plan_.write_heads * plan_.row, plan_.write_heads, locations,
-               plan_.row);
-    const Index reads = plan_.read_heads * width;
-    std::copy_n(adjoints.reads.get() + i * reads, reads, dstart.reads + b * reads);
-    for (Index l = 0; l < plan_.recurrent; ++l) {
-      const Index at = (b * plan_.layers + l) * plan_.units;
-      std::copy_n(adjoints.hidden[l].get() + i * plan_.units, plan_.units, dstart.hidden + at);
-      std::copy_n(adjoints.cell[l].get() + i * plan_.units, plan_.units, dstart.cell + at);
-    }
-  }
-
-  // Sum the start gradients of the sequences at sorted positions [begin, end), which started from
-  // one state, and copy the sum to their group's state of dstarts.
-  void give_common_start(const Adjoints<T>& adjoints, Index begin, Index end, const MutableState<T>& dstarts) const {
-    sum_starts(adjoints, end - begin);
-    give_start(adjoints, 0, begin / kGroup, dstarts);
+  // Copy out the gradient of the start of every sequence or, if all started from one state, of the
+  // group: their sum, in order.
+  void give_start(const MutableState<T>& dstart, const Adjoints<T>& adjoints, bool shared) const {
+    if (shared) adjoints.sum(sequences());
+    for (Index i = 0; i < (shared ? 1 : sequences()); ++i)
+      state_out(dstart, shared ? tape_.begin / kGroup : sequence(i), adjoints.template all<const T*>(i), plan_);
   }
 
  private:
-  // Sum the start gradients of a group's sequences in order. The sum replaces the first gradient.
-  void sum_starts(const Adjoints<T>& adjoints, Index sequences) const {
-    const auto sum = [&](const Buffer<T>& array, Index size) {
-      for (Index i = 1; i < sequences; ++i)
-        for (Index k = 0; k < size; ++k) array[k] += array[i * size + k];
-    };
-    sum(adjoints.memory, memory_.memory_stride);
-    sum(adjoints.read_weightings, plan_.read_heads * plan_.row);
-    sum(adjoints.write_weightings, plan_.write_heads * plan_.row);
-    sum(adjoints.reads, plan_.read_heads * plan_.width);
-    for (Index l = 0; l < plan_.recurrent; ++l) {
-      sum(adjoints.hidden[l], plan_.units);
-      sum(adjoints.cell[l], plan_.units);
-    }
-  }
+  Index sequences() const { return tape_.end - tape_.begin; }
+  Index sequence(Index i) const { return tape_.order.sequence[tape_.begin + i]; }
+  // Return the position of step t of sequence i in the caller's arrays (T, B, ...).
+  Index at_step(Index t, Index i) const { return t * Index(tape_.order.sequence.size()) + sequence(i); }
 
-  void take_final(Adjoints<T>& adjoints, Index i, Index b, const State<T>& dfinal) const {
-    const Index locations = plan_.locations, width = plan_.width;
-    T* memory = adjoints.memory.get() + i * width * plan_.row;
-    if (dfinal.memory)
-      panels_in(memory, dfinal.memory + b * locations * width, plan_);
-    else
-      std::fill(memory, memory + width * plan_.row, T(0));
-    pad_rows(adjoints.read_weightings.get() + i * plan_.read_heads * plan_.row,
-             slice(dfinal.read_weightings, b, plan_.read_heads * locations), plan_.read_heads, locations, plan_.row);
-    pad_rows(adjoints.write_weightings.get() + i * plan_.write_heads * plan_.row,
-             slice(dfinal.write_weightings, b, plan_.write_heads * locations), plan_.write_heads, locations, plan_.row);
-    const Index reads = plan_.read_heads * width;
-    pad_rows(adjoints.reads.get() + i * reads, slice(dfinal.reads, b, reads), 1, reads, reads);
-    std::fill_n(adjoints.keys.get() + i * plan_.write_heads * width, plan_.write_heads * width, T(0));
+  void take_final(const Adjoints<T>& adjoints, Index i, const State<T>& dfinal) const {
+    state_in(adjoints.template all<T*>(i), dfinal, sequence(i), plan_);
+    std::fill_n(adjoints.keys.get() + i * plan_.write_heads * plan_.width, plan_.write_heads * plan_.width, T(0));
     std::fill_n(adjoints.products.get() + i * plan_.write_heads * plan_.row, plan_.write_heads * plan_.row, T(0));
     std::fill_n(adjoints.scale.get() + i * plan_.row, plan_.row, T(0));
-    for (Index l = 0; l < plan_.recurrent; ++l) {
-      const Index at = b * plan_.layers + l;
-      pad_rows(adjoints.hidden[l].get() + i * plan_.units, slice(dfinal.hidden, at, plan_.units), 1, plan_.units,
-               plan_.units);
-      pad_rows(adjoints.cell[l].get() + i * plan_.units, slice(dfinal.cell, at, plan_.units), 1, plan_.units,
-               plan_.units);
-    }
   }
 
   // Add the caller's gradients of the weightings at step t to the gradients from later steps.
-  void take_weightings(Adjoints<T>& adjoints, Index i, Index t, Index position,
-                       const WeightingsOf<const T*>& dweightings) const {
-    const Index from = t * Index(order_.sequence.size()) + order_.sequence[position], locations = plan_.locations;
-    const auto add = [&](const Buffer<T>& sums, const T* gradients, Index heads) {
+  void take_weightings(const Adjoints<T>& adjoints, const WeightingsOf<const T*>& dweightings, Index t, Index i) const {
+    const Index from = at_step(t, i), locations = plan_.locations;
+    const auto add = [&](T* sums, const T* gradients, Index heads) {
       for (Index h = 0; gradients && h < heads; ++h)
-        for (Index n = 0; n < locations; ++n)
-          sums[(i * heads + h) * plan_.row + n] += gradients[(from * heads + h) * locations + n];
+        for (Index n = 0; n < locations; ++n) sums[h * plan_.row + n] += gradients[(from * heads + h) * locations + n];
     };
-    add(adjoints.read_weightings, dweightings.read, plan_.read_heads);
-    add(adjoints.write_weightings, dweightings.write, plan_.write_heads);
+    add(adjoints.at(kReadWeightings, i), dweightings.read, plan_.read_heads);
+    add(adjoints.at(kWriteWeightings, i), dweightings.write, plan_.write_heads);
   }
 
   // Add the share of the first step's write heads to the gradient of the start memory.
-  void finish_memory(const Adjoints<T>& adjoints, Index i, Index position) const {
-    start_memory_backward(adjoints.memory.get() + i * memory_.memory_stride, memory_at(-1, position),
-                          adjoints.scale.get() + i * plan_.row, next_keys(adjoints, i), plan_);
+  void finish_memory(const Adjoints<T>& adjoints, Index i) const {
+    start_memory_backward(adjoints.at(kMemory, i), tape_.memory.checkpoint(-1, i), adjoints.scale.get() + i * plan_.row,
+                          next_keys(adjoints, i), plan_);
   }
 
   OuterProducts<T> next_keys(const Adjoints<T>& adjoints, Index i) const {
@@ -151,12 +90,8 @@ class Backward {
             adjoints.products.get() + i * plan_.write_heads * plan_.row};
   }
 
-  const T* memory_at(Index t, Index position) const {
-    return memory_.memory + memories_.at(t, position) * memory_.memory_stride;
-  }
-
   // Compute dfeatures from the gradients of the logits. Both are zero at steps that are not scored.
-  void output_backward(Index row, Index running, BackwardWorkspace<T>& workspace) const {
+  void output_backward(BackwardWorkspace<T>& workspace, Index row, Index running) const {
     const T* dlogits = dvalues_.output + row * dvalues_.output_stride;
     bool scored = false;
     for (Index i = 0; i < running; ++i, dlogits += dvalues_.output_stride)
@@ -170,55 +105,49 @@ class Backward {
   }
 
   // Go back through reading, then writing, at one step of sequence i of the group.
-  void use_memory_backward(Index t, Index position, Index i, const T* dreads, BackwardWorkspace<T>& workspace) const {
+  void use_memory_backward(BackwardWorkspace<T>& workspace, const T* dreads, const Memories<T>& memories, Index t,
+                           Index i) const {
     const Plan& plan = plan_;
     const Adjoints<T>& adjoints = workspace.adjoints;
-    const Index row = memory_rows_.at(t, position), previous = memory_rows_.at(t - 1, position);
-    const T *memory = memory_at(t, position), *before = memory_at(t - 1, position);
-    const T* read_heads = control_.heads + rows_.at(t, position) * control_.heads_stride;
-    const T* write_heads = read_heads + plan.write.first_squashed;
-    T* dread = adjoints.read_weightings.get() + i * plan.read_heads * plan.row;
-    T* dwrite = adjoints.write_weightings.get() + i * plan.write_heads * plan.row;
+    const RecordOf<const T*> record = tape_.memory.record(t, i), last = tape_.memory.record(t - 1, i);
+    const T *memory = memories.at(t, i), *before = memories.at(t - 1, i);
+    const T *read_heads = tape_.heads(t, i), *write_heads = read_heads + plan.write.first_squashed;
+    T *dread = adjoints.at(kReadWeightings, i), *dwrite = adjoints.at(kWriteWeightings, i);
     T* scale = adjoints.scale.get() + i * plan.row;
     T* dproducts = adjoints.products.get() + i * plan.write_heads * plan.row;
     T *dsquashed = workspace.dsquashed.data(), *dwrite_heads = dsquashed + plan.write.first_squashed;
 
     read_backward(dread, dreads, memory, plan);
-    const AddressingOf<const T*> read = memory_.read.at(row), write = memory_.write.at(row);
-    address_all_backward(dread, workspace.dproducts.data(), dsquashed, scale, workspace, read,
-                         memory_.read.at(previous).weightings, memory_.inverse_norms + row * plan.row, read_heads,
-                         plan.read);
-    const MemoryGradient<T> gradient = {adjoints.memory.get() + i * memory_.memory_stride,
+    address_all_backward(dread, workspace.dproducts.data(), dsquashed, scale, workspace, record.read,
+                         last.read.weightings, record.inverse_norms, read_heads, plan.read);
+    const MemoryGradient<T> gradient = {adjoints.at(kMemory, i),
                                         memory,
                                         before,
                                         scale,
                                         {read_heads, plan.read.squashed.size, workspace.dproducts.data()},
-                                        {dreads, plan.width, read.weightings},
+                                        {dreads, plan.width, record.read.weightings},
                                         next_keys(adjoints, i),
-                                        write.weightings,
+                                        record.write.weightings,
                                         write_heads,
                                         dwrite};
-    memory_backward(gradient, workspace.dkeys.data(), workspace.derase.data(), workspace.dadd.data(), plan,
-                    workspace.sums.get());
+    memory_backward(workspace.dkeys.data(), workspace.derase.data(), workspace.dadd.data(), workspace.sums.get(),
+                    gradient, plan);
     give_keys(dsquashed, workspace, read_heads, plan.read);
 
     std::fill_n(scale, plan.row, T(0));
-    address_all_backward(dwrite, dproducts, dwrite_heads, scale, workspace, write,
-                         memory_.write.at(previous).weightings, memory_.inverse_norms + previous * plan.row,
-                         write_heads, plan.write);
+    address_all_backward(dwrite, dproducts, dwrite_heads, scale, workspace, record.write, last.write.weightings,
+                         last.inverse_norms, write_heads, plan.write);
     weighted_sums(workspace.dkeys.data(), dproducts, plan.write_heads, before, plan);
     give_keys(dwrite_heads, workspace, write_heads, plan.write);
-    heads_backward(t, position, i, workspace);
+    heads_backward(workspace, t, i);
   }
 
   // Turn the gradients of the squashed values into gradients of the raw values. Keeps the write
   // heads' keys for the step before.
-  void heads_backward(Index t, Index position, Index i, BackwardWorkspace<T>& workspace) const {
+  void heads_backward(BackwardWorkspace<T>& workspace, Index t, Index i) const {
     const Plan& plan = plan_;
     const HeadLayout& at = plan.write.squashed;
-    const Index row = rows_.at(t, position);
-    const T* read_heads = control_.heads + row * control_.heads_stride;
-    const T* write_heads = read_heads + plan.write.first_squashed;
+    const T *read_heads = tape_.heads(t, i), *write_heads = read_heads + plan.write.first_squashed;
     T* dwrite_heads = workspace.dsquashed.data() + plan.write.first_squashed;
     for (Index h = 0; h < plan.write_heads; ++h) {
       std::copy_n(write_heads + h * at.size, plan.width,
@@ -226,7 +155,7 @@ class Backward {
       std::copy_n(&workspace.derase[h * plan.width], plan.width, dwrite_heads + h * at.size + at.erase);
       std::copy_n(&workspace.dadd[h * plan.width], plan.width, dwrite_heads + h * at.size + at.add);
     }
-    T* draw = dvalues_.heads + row * dvalues_.heads_stride;
+    T* draw = dvalues_.heads + tape_.row(t, i) * dvalues_.heads_stride;
     squash_backward(draw, workspace.dsquashed.data(), read_heads, plan.read, false, plan);
     squash_backward(draw + plan.write.first_raw, dwrite_heads, write_heads, plan.write, true, plan);
     clip(draw, plan.raw_heads, plan);
@@ -239,7 +168,8 @@ class Backward {
     for (Index h = 0; h < kind.count; ++h) {
       const Index at = h * plan_.row, head = h * kind.squashed.size;
       address_backward<T>({dproducts + at, scale, &workspace.along[h]}, dweightings + at, dsquashed + head,
-                          workspace.chain, from.from(at), previous + at, norms, heads + head, kind.squashed, plan_);
+                          workspace.chain, from.head(h, plan_), previous + at, norms, heads + head, kind.squashed,
+                          plan_);
     }
   }
 
@@ -251,55 +181,52 @@ class Backward {
         dsquashed[h * size + m] = workspace.dkeys[h * plan_.width + m] - heads[h * size + m] * workspace.along[h];
   }
 
-  void control_backward(Index t, Index begin, Index running, BackwardWorkspace<T>& workspace, T* dx) const {
-    T *dh = workspace.dh.get(), *dseen = workspace.dseen.get();
-    const Index dh_stride = workspace.units_stride;
-    const Adjoints<T>& adjoints = workspace.adjoints;
-    const Index row = rows_.at(t, begin), previous = rows_.at(t - 1, begin), units = plan_.units;
-    const Index stride = dvalues_.controller_stride;
+  void control_backward(T* dx, BackwardWorkspace<T>& workspace, Index t, Index running) const {
+    const Index row = tape_.row(t, 0), stride = dvalues_.controller_stride;
     for (Index l = plan_.layers - 1; l >= 0; --l) {
       T* dvalues = dvalues_.controller[l] + row * stride;
-      for (Index i = 0; i < running; ++i) {
-        T* d = dh + i * dh_stride;
-        if (!plan_.lstm) {
-          feedforward_backward(dvalues + i * stride, d, control_.features + (row + i) * control_.features_stride,
-                               units);
-          clip(dvalues + i * stride, plan_.gates, plan_);
-          continue;
-        }
-        for (Index u = 0; u < units; ++u) d[u] += adjoints.hidden[l][i * units + u];
-        lstm_backward(dvalues + i * stride, adjoints.cell[l].get() + i * units, d,
-                      control_.gates[l] + (row + i) * control_.gates_stride,
-                      control_.cell[l] + (row + i) * control_.hidden_stride,
-                      control_.cell[l] + (previous + i) * control_.hidden_stride, units);
-        clip(dvalues + i * stride, plan_.gates, plan_);
-      }
-      const Index seen_stride = control_.seen_stride[l], below = plan_.below(l);
+      for (Index i = 0; i < running; ++i) layer_backward(dvalues + i * stride, workspace, t, i, l);
+      const Index seen_stride = tape_.control.seen_stride[l];
+      T* dseen = workspace.dseen.get();
       maps_.controller[l].apply(dseen, seen_stride, dvalues, stride, running, seen_stride);
-      for (Index i = 0; i < running; ++i) {
-        const T* d = dseen + i * seen_stride;
-        if (plan_.lstm) std::copy_n(d + below, units, adjoints.hidden[l].get() + i * units);
-        if (l > 0) {
-          std::copy_n(d, units, dh + i * dh_stride);
-          continue;
-        }
-        const Index reads = plan_.read_heads * plan_.width;
-        std::copy_n(d + plan_.inputs, reads, adjoints.reads.get() + i * reads);
-        const Index to = (t * Index(order_.sequence.size()) + order_.sequence[begin + i]) * plan_.inputs;
-        if (dx) std::copy_n(d, plan_.inputs, dx + to);
-      }
+      for (Index i = 0; i < running; ++i) see_backward(dx, workspace, dseen + i * seen_stride, t, i, l);
     }
   }
 
-  const Plan& plan_;
-  const Order& order_;
-  const Maps<T>& maps_;
-  const MemoryTapeOf<const T*>& memory_;
-  const MemoryRows& memories_;
-  const Rows& memory_rows_;
-  const ControlTapeOf<const T*>& control_;
-  const Rows& rows_;
+  // Go back through the activations of controller layer l, from workspace.dh.
+  void layer_backward(T* dvalues, BackwardWorkspace<T>& workspace, Index t, Index i, Index l) const {
+    T* dh = workspace.dh.get() + i * workspace.units_stride;
+    if (plan_.lstm) {
+      const ControlTapeOf<const T*>& control = tape_.control;
+      const Index at = l * plan_.part_strides[kHidden];
+      const T* dhidden = workspace.adjoints.at(kHidden, i) + at;
+      for (Index u = 0; u < plan_.units; ++u) dh[u] += dhidden[u];
+      lstm_backward(dvalues, workspace.adjoints.at(kCell, i) + at, dh,
+                    control.gates[l] + tape_.row(t, i) * control.gates_stride, tape_.cell(t, i, l),
+                    tape_.cell(t - 1, i, l), plan_.units);
+    } else {
+      feedforward_backward(dvalues, dh, tape_.features(t, i), plan_.units);
+    }
+    clip(dvalues, plan_.gates, plan_);
+  }
+
+  // Hand on the gradients of the inputs of layer l: the reverse of Forward::see.
+  void see_backward(T* dx, BackwardWorkspace<T>& workspace, const T* dseen, Index t, Index i, Index l) const {
+    const Adjoints<T>& adjoints = workspace.adjoints;
+    if (plan_.lstm)
+      std::copy_n(dseen + plan_.below(l), plan_.units, adjoints.at(kHidden, i) + l * plan_.part_strides[kHidden]);
+    if (l > 0) {
+      std::copy_n(dseen, plan_.units, workspace.dh.get() + i * workspace.units_stride);
+      return;
+    }
+    std::copy_n(dseen + plan_.inputs, plan_.read_heads * plan_.width, adjoints.at(kReads, i));
+    if (dx) std::copy_n(dseen, plan_.inputs, dx + at_step(t, i) * plan_.inputs);
+  }
+
   const ValueGradients<T>& dvalues_;
+  const TapeOf<const T*>& tape_;
+  const Maps<T>& maps_;
+  const Plan& plan_;
 };
 
 }  // namespace ntm::NTM_TARGET

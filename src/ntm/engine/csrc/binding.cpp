@@ -1,10 +1,16 @@
 // Python bindings of contract.h. They check every tensor against the contract (tensors.h), for
 // every caller. Nothing here is public: engine/native.py makes the tensors.
 
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
-#include <atomic>
 
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <numeric>
+
+#include "blocks.h"
 #include "trees.h"
 
 #define NTM_TEXT(name) #name
@@ -14,38 +20,41 @@
 
 namespace ntm::NTM_TARGET {
 
-// start: any state with x's batch size. Writes logits, final, weightings and tape. With lengths,
-// the caller zeroes logits and weightings. Each of the two weightings may be None.
+// start: any state with x's batch size, or a shared state of one sequence. Writes logits, final,
+// weightings and, with keep, tape. With lengths, the caller zeroes logits and weightings. Each of the
+// two weightings may be None, and the tape without keep.
 template <typename T>
-void bound_forward(const Sizes& sizes, nb::handle x, nb::handle lengths, Index threads, const nb::list& weights,
-                   const nb::list& start, bool keep, nb::handle tape, nb::handle logits, const nb::list& final,
-                   const nb::list& weightings) {
+void bound_forward(nb::handle logits, const nb::list& final, const nb::list& weightings, nb::handle tape, nb::handle x,
+                   nb::handle lengths, const nb::list& start, bool shared_start, const nb::list& weights, bool keep,
+                   Index threads, const Sizes& sizes) {
   const Strided<T> in(x, sizes.inputs, "x");
-  const Batch batch = batch_of(in.steps, in.count, lengths, threads);
-  const auto maps = weights_of<const T>(sizes, weights, "weights");
-  const auto before = state_of<const T>(sizes, batch.sequences, start, "start");
-  const auto after = state_of<T>(sizes, batch.sequences, final, "final");
-  T* const kept = elements_of<T>(tape, checked_tape_size(sizes, batch.steps, batch.sequences, keep), "tape");
+  const Batch batch = batch_of(in.steps, in.count, lengths, threads, shared_start);
   T* const out = elements_of<T>(logits, product({batch.steps, batch.sequences, sizes.outputs}), "logits");
+  const auto after = state_of<T>(sizes, batch.sequences, final, "final");
   const auto heads = weightings_of<T>(sizes, batch.steps, batch.sequences, weightings, "weightings");
+  const Index kept = checked_tape_size(batch.steps, batch.sequences, keep, sizes);
+  T* const written = keep ? elements_of<T>(tape, kept, "tape") : nullptr;
+  const auto before = state_of<const T>(sizes, shared_start ? 1 : batch.sequences, start, "start");
+  const auto maps = weights_of<const T>(sizes, weights, "weights");
   const nb::gil_scoped_release release;
-  forward<T>(out, after, heads, kept, in.sequences, before, maps, keep, batch, sizes);
+  forward<T>(out, after, heads, written, in.sequences, before, maps, keep, batch, sizes);
 }
 
 // dx may be None, as may any part of dfinal and dweightings.
 template <typename T>
-void bound_backward(const Sizes& sizes, Index steps, Index sequences, nb::handle lengths, Index threads,
-                    const nb::list& weights, nb::handle tape, nb::handle dlogits, const nb::list& dfinal,
-                    const nb::list& dweightings, nb::handle dx, const nb::list& dweights, const nb::list& dstart) {
-  const Batch batch = batch_of(steps, sequences, lengths, threads);
-  const auto maps = weights_of<const T>(sizes, weights, "weights");
-  const T* const kept = elements_of<const T>(tape, checked_tape_size(sizes, steps, sequences, true), "tape");
+void bound_backward(nb::handle dx, const nb::list& dweights, const nb::list& dstart, bool shared_start,
+                    nb::handle dlogits, const nb::list& dfinal, const nb::list& dweightings, nb::handle tape,
+                    const nb::list& weights, Index steps, Index sequences, nb::handle lengths, Index threads,
+                    const Sizes& sizes) {
+  const Batch batch = batch_of(steps, sequences, lengths, threads, shared_start);
+  T* const din = elements_or_null<T>(dx, product({steps, sequences, sizes.inputs}), "dx");
+  const auto dmaps = weights_of<T>(sizes, dweights, "dweights");
+  const auto dbefore = state_of<T>(sizes, shared_start ? 1 : sequences, dstart, "dstart");
   const T* const dout = elements_of<const T>(dlogits, product({steps, sequences, sizes.outputs}), "dlogits");
   const auto dafter = state_of<const T>(sizes, sequences, dfinal, "dfinal", true);
   const auto dheads = weightings_of<const T>(sizes, steps, sequences, dweightings, "dweightings");
-  T* const din = elements_or_null<T>(dx, product({steps, sequences, sizes.inputs}), "dx");
-  const auto dmaps = weights_of<T>(sizes, dweights, "dweights");
-  const auto dbefore = state_of<T>(sizes, sequences, dstart, "dstart");
+  const T* const kept = elements_of<const T>(tape, checked_tape_size(steps, sequences, true, sizes), "tape");
+  const auto maps = weights_of<const T>(sizes, weights, "weights");
   const nb::gil_scoped_release release;
   backward<T>(din, dmaps, dbefore, dout, dafter, dheads, kept, maps, batch, sizes);
 }
@@ -62,15 +71,15 @@ HeadRecord<T> head_record_of(const Sizes& s, Index rows, Index heads, const nb::
 
 // Tensors: hidden, reads, erases, adds, memory (or None), then nine of the read heads and nine of the write heads.
 template <typename T>
-void bound_record(const Sizes& sizes, Index steps, Index sequences, nb::handle lengths, nb::handle tape,
-                  const nb::list& tensors) {
+void bound_record(const nb::list& tensors, nb::handle tape, Index steps, Index sequences, nb::handle lengths,
+                  const Sizes& sizes) {
   require_count(tensors, 23, "record");
-  const Batch batch = batch_of(steps, sequences, lengths, 1);
+  const Batch batch = batch_of(steps, sequences, lengths, 1, false);
   const Index rows = product({steps, sequences}), read = sizes.read_heads, write = sizes.write_heads;
   const auto part = [&](std::size_t i, Index each) {
     return elements_of<T>(tensors[i], product({rows, each}), "record");
   };
-  const T* const kept = elements_of<const T>(tape, checked_tape_size(sizes, steps, sequences, true), "tape");
+  const T* const kept = elements_of<const T>(tape, checked_tape_size(steps, sequences, true, sizes), "tape");
   const Record<T> to = {part(0, sizes.units),
                         part(1, read * sizes.width),
                         part(2, write * sizes.width),
@@ -83,17 +92,19 @@ void bound_record(const Sizes& sizes, Index steps, Index sequences, nb::handle l
 }
 
 // Sequences to train on: inputs (time, batch, inputs), targets (time, batch, outputs), mask (time,
-// batch) and lengths (batch,).
+// batch) and lengths (batch,). symbols: whether the targets are symbols instead of bits.
 template <typename T>
 class Block {
  public:
-  Block(Index input_size, Index output_size, nb::handle inputs, nb::handle targets, nb::handle mask, nb::handle lengths)
+  Block(Index input_size, Index output_size, nb::handle inputs, nb::handle targets, nb::handle mask, nb::handle lengths,
+        bool symbols)
       : x_(inputs, input_size, "inputs"),
         targets_(targets, output_size, "targets"),
         mask_(mask, 0, "mask"),
         lengths_(elements_of<const std::int64_t>(lengths, x_.count, "lengths")),
         inputs_(input_size),
-        outputs_(output_size) {
+        outputs_(output_size),
+        symbols_(symbols) {
     for (const Strided<T>* other : {&targets_, &mask_})
       if (other->steps != x_.steps || other->count != x_.count)
         throw std::invalid_argument("targets and mask must have the steps and sequences of the inputs");
@@ -110,7 +121,8 @@ class Block {
     if (begin < 0 || begin >= end || end > x_.count)
       throw std::invalid_argument("sequences " + std::to_string(begin) + " to " + std::to_string(end) +
                                   " are not within a block of " + std::to_string(x_.count));
-    const Batch batch = {x_.steps, end - begin, lengths_ + begin, std::min(std::max<Index>(threads, 1), Index(1024))};
+    const Batch batch = {x_.steps, end - begin, lengths_ + begin, std::min(std::max<Index>(threads, 1), Index(1024)),
+                         symbols_};
     require_lengths(batch);
     const nb::gil_scoped_release release;
     return gradients.compute(from(x_, begin), from(targets_, begin), from(mask_, begin), batch);
@@ -126,6 +138,7 @@ class Block {
   Strided<T> x_, targets_, mask_;
   const std::int64_t* lengths_;
   Index inputs_, outputs_;
+  bool symbols_;
   Kept kept_;
 };
 
@@ -178,6 +191,14 @@ struct BoundLSTMGradients : Bound<T, LSTMGradients<T>, LSTMSizes> {
                                               lstm_weights_of<const T>(sizes, weights, "weights")) {}
 };
 
+// Return the settings of an update from numbers in the order of the fields.
+RMSPropSettings settings_of(const std::vector<double>& numbers) {
+  RMSPropSettings settings;
+  if (numbers.size() * sizeof(double) != sizeof settings) refuse("the settings of an update", "one number per field");
+  std::memcpy(&settings, numbers.data(), sizeof settings);
+  return settings;
+}
+
 // Graves' RMSProp over rows of (parameter, gradient, mean_square, mean, delta).
 template <typename T>
 class Optimiser {
@@ -195,11 +216,12 @@ class Optimiser {
   }
 
   // Update the parameters. If a gradient is not finite, change nothing and return False.
-  bool step(double rate, double decay, double momentum, double epsilon, double clip) const {
+  bool step(const std::vector<double>& numbers) const {
+    const RMSPropSettings settings = settings_of(numbers);
     const nb::gil_scoped_release release;
     for (const auto& one : rows_)
       if (!all_finite<T>(one.gradient, one.count)) return false;
-    for (const auto& one : rows_) rmsprop<T>(one, {rate, decay, momentum, epsilon, clip});
+    for (const auto& one : rows_) rmsprop<T>(one, settings);
     return true;
   }
 
@@ -211,14 +233,23 @@ class Optimiser {
 // Update rows once, like Optimiser::step, without keeping them. Also returns False for tensors that
 // the kernels cannot use: mixed dtypes, another device, gaps.
 template <typename T>
-bool update_once(const nb::list& rows, double rate, double decay, double momentum, double epsilon, double clip) {
+bool update_once(const nb::list& rows, const std::vector<double>& settings) {
   try {
-    return Optimiser<T>(rows, false).step(rate, decay, momentum, epsilon, clip);
+    return Optimiser<T>(rows, false).step(settings);
   } catch (const std::invalid_argument&) {
     return false;
   } catch (const nb::python_error&) {  // torch cannot describe the tensor, for example a sparse one
     return false;
   }
+}
+
+// Return an uninitialised tensor in memory that is kept for later calls (blocks.h). Any thread may free it.
+template <typename T>
+nb::object bound_empty(const std::vector<std::size_t>& shape) {
+  const std::size_t count = std::accumulate(shape.begin(), shape.end(), std::size_t(1), std::multiplies<>());
+  T* const data = buffer<T>(Index(count)).release();
+  const nb::capsule owner(data, [](void* memory) noexcept { give_block(memory); });
+  return nb::cast(nb::ndarray<nb::pytorch, T>(data, shape.size(), shape.data(), owner));
 }
 
 // Whether a contiguous tensor holds neither NaN nor infinity.
@@ -246,16 +277,17 @@ std::vector<std::string> supported() {
 template <typename T>
 void define(nb::module_& m, const std::string& suffix) {
   const auto name = [&](const char* function) { return function + suffix; };
-  m.def(name("forward_").c_str(), bound_forward<T>, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(),
-        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
-  m.def(name("backward_").c_str(), bound_backward<T>, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
-        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg());
-  m.def(name("record_").c_str(), bound_record<T>, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
-        nb::arg());
+  const auto may_be_none = [] { return nb::arg().none(); };
+  m.def(name("forward_").c_str(), bound_forward<T>, nb::arg(), nb::arg(), nb::arg(), may_be_none(), nb::arg(),
+        may_be_none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
+  m.def(name("backward_").c_str(), bound_backward<T>, may_be_none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), may_be_none(), nb::arg(), nb::arg());
+  m.def(name("record_").c_str(), bound_record<T>, nb::arg(), nb::arg(), nb::arg(), nb::arg(), may_be_none(), nb::arg());
   m.def(name("update_").c_str(), update_once<T>);
   m.def(name("all_finite_").c_str(), bound_all_finite<T>);
+  m.def(name("empty_").c_str(), bound_empty<T>);
   nb::class_<Block<T>>(m, name("Block_").c_str())
-      .def(nb::init<Index, Index, nb::handle, nb::handle, nb::handle, nb::handle>());
+      .def(nb::init<Index, Index, nb::handle, nb::handle, nb::handle, nb::handle, bool>());
   nb::class_<BoundGradients<T>>(m, name("Gradients_").c_str())
       .def(nb::init<const Sizes&, const nb::list&, const nb::list&, const nb::list&, const nb::list&>())
       .def("compute", &BoundGradients<T>::compute);
@@ -300,6 +332,7 @@ NB_MODULE(NTM_MODULE(NTM_TARGET), m) {
     return torch.exchange != nullptr;
   });
   m.def("tape_size", checked_tape_size);
+  m.def("release_memory", release_blocks);
   define<float>(m, "float");
   define<double>(m, "double");
 }

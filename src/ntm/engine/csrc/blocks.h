@@ -1,9 +1,12 @@
-// Memory for the kernels: aligned, and kept for the next call of the same thread.
+// Memory for the kernels: aligned, and kept for the next call.
 //
-// A call takes about forty blocks. For one short sequence, the system's allocator would take a
-// tenth of the call's time.
+// A call takes about forty small blocks. For one short sequence, the system's allocator would take a
+// tenth of the call's time, so each thread keeps its free small blocks. A tape is large: the system
+// would take it back after every call and hand it out again page by page, which costs more than the
+// kernels. So the process keeps its free large blocks.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <new>
 #include <utility>
@@ -20,77 +23,95 @@ constexpr std::align_val_t kCacheLine{64};
 
 inline void* take_block(std::size_t bytes) { return ::operator new(bytes, kCacheLine); }
 inline void give_block(void* memory) { ::operator delete(memory, kCacheLine); }
+inline void release_blocks() {}
 
 #else
+
+// Header in front of a block's memory.
+struct alignas(64) MemoryBlock {
+  MemoryBlock* next;
+  std::size_t size;  // with the header
+};
+
+}  // namespace ntm::NTM_TARGET
+
+#include "large_blocks.h"
+
+namespace ntm::NTM_TARGET {
 
 // Whether this thread is ending and its free blocks are gone. A bool has no destructor, so it can be read to the end.
 inline thread_local bool blocks_are_gone = false;
 
-// Free blocks of one thread. Sizes are powers of two. Large blocks go back to the system.
+// Free small blocks of one thread, by size: sizes are powers of two.
 class FreeBlocks {
  public:
   static FreeBlocks& own() {
     static thread_local FreeBlocks blocks;
     return blocks;
   }
-
-  // Blocks straight from the system, for a thread that is ending.
-  static void* make(std::size_t bytes) { return make(exponent_of(bytes)) + 1; }
-  static void release(void* memory) { ::operator delete(static_cast<Block*>(memory) - 1, kCacheLine); }
+  // The size of the largest small block.
+  static constexpr std::size_t kLargest = std::size_t(1) << 17;
 
   FreeBlocks() = default;
   FreeBlocks(const FreeBlocks&) = delete;
   FreeBlocks& operator=(const FreeBlocks&) = delete;
   ~FreeBlocks() {
     blocks_are_gone = true;
-    for (Block* block : first_)
-      while (block) ::operator delete(std::exchange(block, block->next), kCacheLine);
+    for (MemoryBlock*& first : first_)
+      while (first) release(std::exchange(first, first->next));
   }
 
-  void* take(std::size_t bytes) {
-    const int exponent = exponent_of(bytes);
-    Block* block = exponent < kExponents ? first_[exponent] : nullptr;
-    if (!block) return make(exponent) + 1;
-    first_[exponent] = block->next;
-    kept_ -= std::size_t(1) << exponent;
-    return block + 1;
-  }
-
-  void give(void* memory) {
-    Block* const block = static_cast<Block*>(memory) - 1;
-    const int exponent = block->exponent;
+  static MemoryBlock* make(int exponent) {
     const std::size_t size = std::size_t(1) << exponent;
-    if (exponent >= kExponents || kept_ + size > kMost) return release(memory);
-    block->next = first_[exponent];
-    first_[exponent] = block;
-    kept_ += size;
+    return new (::operator new(size, kCacheLine)) MemoryBlock{nullptr, size};
+  }
+  static void release(MemoryBlock* block) { ::operator delete(block, kCacheLine); }
+
+  MemoryBlock* take(int exponent) {
+    MemoryBlock*& first = first_[exponent];
+    if (!first) return make(exponent);
+    kept_ -= first->size;
+    return std::exchange(first, first->next);
+  }
+  void give(MemoryBlock* block) {
+    if (kept_ + block->size > kMost) return release(block);
+    MemoryBlock*& first = first_[exponent_of(block->size)];
+    block->next = first;
+    first = block;
+    kept_ += block->size;
+  }
+
+  static int exponent_of(std::size_t size) {
+    int exponent = 8;
+    while ((std::size_t(1) << exponent) < size) ++exponent;
+    return exponent;
   }
 
  private:
-  struct alignas(64) Block {  // header in front of the memory
-    Block* next;
-    int exponent;
-  };
-  static constexpr int kSmallest = 8, kExponents = 21;
   static constexpr std::size_t kMost = std::size_t(4) << 20;
 
-  static int exponent_of(std::size_t bytes) {
-    int exponent = kSmallest;
-    while ((std::size_t(1) << exponent) < bytes + sizeof(Block)) ++exponent;
-    return exponent;
-  }
-  static Block* make(int exponent) {
-    return new (::operator new(std::size_t(1) << exponent, kCacheLine)) Block{nullptr, exponent};
-  }
-
-  Block* first_[kExponents] = {};
+  MemoryBlock* first_[18] = {};
   std::size_t kept_ = 0;
 };
 
 inline void* take_block(std::size_t bytes) {
-  return blocks_are_gone ? FreeBlocks::make(bytes) : FreeBlocks::own().take(bytes);
+  const std::size_t size = bytes + sizeof(MemoryBlock);
+  if (size > FreeBlocks::kLargest) return LargeBlocks::shared().take(size) + 1;
+  const int exponent = FreeBlocks::exponent_of(size);
+  return (blocks_are_gone ? FreeBlocks::make(exponent) : FreeBlocks::own().take(exponent)) + 1;
 }
-inline void give_block(void* memory) { blocks_are_gone ? FreeBlocks::release(memory) : FreeBlocks::own().give(memory); }
+
+inline void give_block(void* memory) {
+  if (!memory) return;
+  MemoryBlock* const block = static_cast<MemoryBlock*>(memory) - 1;
+  if (block->size > FreeBlocks::kLargest)
+    LargeBlocks::shared().give(block);
+  else
+    blocks_are_gone ? FreeBlocks::release(block) : FreeBlocks::own().give(block);
+}
+
+// Return all free large blocks to the system.
+inline void release_blocks() { LargeBlocks::shared().release(); }
 
 #endif
 

@@ -50,13 +50,30 @@ using Weights = WeightsOf<const T*>;
 template <typename T>
 using WeightGradients = WeightsOf<T*>;
 
-// A state: memory (B, N, M), weightings (B, R, N) and (B, W, N), reads (B, R, M), hidden and cell
-// (B, L, H). hidden and cell are empty for a feedforward controller. In the gradient of the final
-// state, a null pointer means zeros.
+// The parts of a state, in the order in which every list of them has them. A part is an array (B,
+// rows, columns) of the shape that `state_shapes` gives. hidden and cell are empty for a feedforward
+// controller. In the gradient of the final state, a null pointer means zeros.
+enum Part { kMemory, kReadWeightings, kWriteWeightings, kReads, kHidden, kCell, kParts };
+
 template <typename Pointer>
-struct StateOf {
-  Pointer memory, read_weightings, write_weightings, reads, hidden, cell;
+using StateOf = std::array<Pointer, kParts>;
+
+struct PartShape {
+  Index rows, columns;
+
+  Index size() const { return rows * columns; }
 };
+
+// Return the shape of each part of a state, per sequence.
+inline std::array<PartShape, kParts> state_shapes(const Sizes& s) {
+  const Index layers = s.lstm ? s.layers : 0;
+  return {{{s.locations, s.width},
+           {s.read_heads, s.locations},
+           {s.write_heads, s.locations},
+           {s.read_heads, s.width},
+           {layers, s.units},
+           {layers, s.units}}};
+}
 
 template <typename T>
 using State = StateOf<const T*>;
@@ -70,17 +87,6 @@ struct WeightingsOf {
   Pointer read, write;
 };
 
-// Return the number of elements of each part of a state, per sequence.
-inline std::array<Index, 6> state_sizes(const Sizes& s) {
-  const Index hidden = s.lstm ? s.layers * s.units : 0;
-  return {s.locations * s.width,
-          s.read_heads * s.locations,
-          s.write_heads * s.locations,
-          s.read_heads * s.width,
-          hidden,
-          hidden};
-}
-
 // (T, B, channels) with any strides over time and batch; channels are contiguous.
 template <typename Pointer>
 struct SequencesOf {
@@ -92,6 +98,8 @@ struct Batch {
   Index steps, sequences;
   const std::int64_t* lengths;  // (B,), each 0 to T; null: all T
   Index threads;
+  bool symbols = false;       // targets of a training step: one symbol per step instead of bits
+  bool shared_start = false;  // all sequences start from one state; its gradient is then the sum over the sequences
 };
 
 // Everything the heads did, copied out of the tape: contiguous arrays (T, B, ...), zeroed by the
@@ -108,14 +116,15 @@ struct Record {
 };
 
 // The functions exist for float and double. Results are equal to the bit for any number of threads.
-// Order of arguments, here and in most kernels: outputs, inputs, sizes.
+// Order of arguments, here and in the kernels: what is written, what is read, sizes.
 
-// Return the number of elements of the tape that `forward` writes and `backward` reads, for any
-// lengths: about N M per step and sequence. Without `keep`, the tape holds two steps for any T.
-Index tape_size(Index steps, Index sequences, bool keep, const Sizes&);
+// Return the number of elements of the tape that `forward` with keep writes and that `backward` and
+// `record` read, for any lengths. Without `keep` there is no tape.
+Index tape_size(Index steps, Index sequences, const Sizes&);
 
-// Run the sequences x from the state `start`. Writes logits (T, B, O), final, weightings and tape.
-// Steps beyond a length are not written: with lengths, the caller zeroes logits and weightings.
+// Run the sequences x from the state `start`. Writes logits (T, B, O), final, weightings and, with
+// keep, the tape. Steps beyond a length are not written: with lengths, the caller zeroes logits and
+// weightings. Without keep, tape may be null.
 template <typename T>
 void forward(T* logits, const MutableState<T>& final, const WeightingsOf<T*>& weightings, T* tape,
              const SequencesOf<const T*>& x, const State<T>& start, const Weights<T>& weights, bool keep,
@@ -201,6 +210,7 @@ struct Optimised {
   const T* gradient;
   T *mean_square, *mean, *delta;
 };
+// Settings of the update. All are doubles: callers may pass them as numbers in this order.
 struct RMSPropSettings {
   double rate, decay, momentum, epsilon, clip;
 };

@@ -2,21 +2,10 @@
 #pragma once
 
 #include "controllers.h"
-#include "groups.h"
-#include "layout.h"
 #include "maps.h"
+#include "tape.h"
 
 namespace ntm::NTM_TARGET {
-
-// The two parts of a tape, and their rows.
-template <typename Pointer>
-struct TapeOf {
-  const MemoryTapeOf<Pointer>& memory;
-  const MemoryRows& memories;
-  const Rows& memory_rows;
-  const ControlTapeOf<Pointer>& control;
-  const Rows& control_rows;
-};
 
 template <typename T>
 struct ForwardWorkspace {
@@ -24,6 +13,7 @@ struct ForwardWorkspace {
   HeadNumbers<T> numbers;
   Index raw_stride, output_stride;
   Buffer<T> values, raw, outputs;
+  Growing<T> tape, between;  // what the pass does not keep for others
 
   explicit ForwardWorkspace(const Plan& plan)
       : chain(plan),
@@ -38,196 +28,125 @@ struct ForwardWorkspace {
 template <typename T>
 class Forward {
  public:
-  Forward(const Plan& plan, const Order& order, const Maps<T>& maps, const SequencesOf<const T*>& x,
-          const TapeOf<T*>& tape)
-      : plan_(plan),
-        order_(order),
-        maps_(maps),
-        x_(x),
-        memory_(tape.memory),
-        memories_(tape.memories),
-        memory_rows_(tape.memory_rows),
-        control_(tape.control),
-        rows_(tape.control_rows) {}
+  Forward(const TapeOf<T*>& tape, const SequencesOf<const T*>& x, const Maps<T>& maps)
+      : tape_(tape), x_(x), maps_(maps), plan_(tape.plan) {}
 
-  // Start the sequence at a sorted position from state `b` of `start`.
-  void begin(Index position, const State<T>& start, Index b) const {
-    const Index row = memory_rows_.at(-1, position), control_row = rows_.at(-1, position);
-    T* memory = memory_at(-1, position);
-    panels_in(memory, start.memory + b * plan_.locations * plan_.width, plan_);
-    inverse_norms(memory_.inverse_norms + row * plan_.row, memory, plan_);
-    pad_rows(read_weightings(row), start.read_weightings + b * plan_.read_heads * plan_.locations, plan_.read_heads,
-             plan_.locations, plan_.row);
-    pad_rows(write_weightings(row), start.write_weightings + b * plan_.write_heads * plan_.locations, plan_.write_heads,
-             plan_.locations, plan_.row);
-    const T* reads = start.reads + b * plan_.read_heads * plan_.width;
-    std::copy(reads, reads + plan_.read_heads * plan_.width, features(control_row) + plan_.units);
-    for (Index l = 0; l < plan_.recurrent; ++l) {
-      const Index at = (b * plan_.layers + l) * plan_.units;
-      std::copy(start.hidden + at, start.hidden + at + plan_.units, hidden(l, control_row));
-      std::copy(start.cell + at, start.cell + at + plan_.units, cell(l, control_row));
-    }
+  // Start sequence i of the group from state `b` of `start`.
+  void begin(Index i, const State<T>& start, Index b) const {
+    const MutableState<T> state = tape_.state(-1, i);
+    state_in(state, start, b, plan_);
+    inverse_norms(tape_.memory.record(-1, i).inverse_norms, state[kMemory], plan_);
   }
 
-  // Start all sequences at sorted positions [begin, end) from state 0.
-  void begin_alike(Index begin, Index end, const State<T>& start) const {
-    this->begin(begin, start, 0);
-    for (Index p = begin + 1; p < end; ++p) begin_like(p, begin);
+  // Copy out the final state of sequence i.
+  void end(const MutableState<T>& final, Index i) const {
+    const auto state = tape_.state(tape_.length(i) - 1, i);
+    state_out(final, sequence(i), readable(state), plan_);
   }
 
-  void end(Index position, const MutableState<T>& final) const {
-    const Index b = order_.sequence[position], last = order_.length[position] - 1;
-    const Index row = memory_rows_.at(last, position), control_row = rows_.at(last, position);
-    panels_out(final.memory + b * plan_.locations * plan_.width, memory_at(last, position), plan_);
-    strip_rows(final.read_weightings + b * plan_.read_heads * plan_.locations, read_weightings(row), plan_.read_heads,
-               plan_.locations, plan_.row);
-    strip_rows(final.write_weightings + b * plan_.write_heads * plan_.locations, write_weightings(row),
-               plan_.write_heads, plan_.locations, plan_.row);
-    std::copy(features(control_row) + plan_.units, features(control_row) + plan_.features,
-              final.reads + b * plan_.read_heads * plan_.width);
-    for (Index l = 0; l < plan_.recurrent; ++l) {
-      const Index at = (b * plan_.layers + l) * plan_.units;
-      std::copy(hidden(l, control_row), hidden(l, control_row) + plan_.units, final.hidden + at);
-      std::copy(cell(l, control_row), cell(l, control_row) + plan_.units, final.cell + at);
-    }
+  // Copy out the weightings of step t of sequence i.
+  void give_weightings(const WeightingsOf<T*>& weightings, Index t, Index i) const {
+    const Index to = t * Index(tape_.order.sequence.size()) + sequence(i), locations = plan_.locations;
+    const RecordOf<T*> record = tape_.memory.record(t, i);
+    const auto give = [&](T* all, const T* rows, Index heads) {
+      if (all) strip_rows(all + to * heads * locations, rows, heads, locations, plan_.row);
+    };
+    give(weightings.read, record.read.weightings, plan_.read_heads);
+    give(weightings.write, record.write.weightings, plan_.write_heads);
   }
 
-  // Copy out the weightings of step t of the sequence at a sorted position.
-  void give_weightings(const WeightingsOf<T*>& weightings, Index t, Index position) const {
-    const Index to = t * Index(order_.sequence.size()) + order_.sequence[position];
-    const Index row = memory_rows_.at(t, position), locations = plan_.locations;
-    if (weightings.read)
-      strip_rows(weightings.read + to * plan_.read_heads * locations, read_weightings(row), plan_.read_heads, locations,
-                 plan_.row);
-    if (weightings.write)
-      strip_rows(weightings.write + to * plan_.write_heads * locations, write_weightings(row), plan_.write_heads,
-                 locations, plan_.row);
-  }
-
-  // Run all steps of the sequences at sorted positions [begin, end). Calls take(t, position,
-  // logits) for each step of each sequence. If wanted(t, position) is false for all sequences,
-  // logits is null.
+  // Run all steps. Calls take(t, i, logits) for each step of each sequence. If wanted(t, i) is false
+  // for all sequences, logits is null.
   template <typename Wanted, typename Take>
-  void run(ForwardWorkspace<T>& workspace, Index begin, Index end, const Wanted& wanted, const Take& take) const {
+  void run(ForwardWorkspace<T>& workspace, const Wanted& wanted, const Take& take) const {
     T *raw = workspace.raw.get(), *outputs = workspace.outputs.get();
-    for (Index t = 0; t < order_.length[begin]; ++t) {
-      const Index running = order_.running(t, begin, end), row = rows_.at(t, begin);
-      control(t, begin, running, workspace.values.get());
-      maps_.heads.apply(raw, workspace.raw_stride, features(row), control_.features_stride, running,
-                        workspace.raw_stride);
-      for (Index i = 0; i < running; ++i) use_memory(t, begin + i, raw + i * workspace.raw_stride, workspace);
+    const Index stride = tape_.control.features_stride;
+    for (Index t = 0; t < tape_.length(0); ++t) {
+      const Index running = tape_.order.running(t, tape_.begin, tape_.end);
+      const T* features = tape_.features(t, 0);
+      control(workspace.values.get(), t, running);
+      maps_.heads.apply(raw, workspace.raw_stride, features, stride, running, workspace.raw_stride);
+      for (Index i = 0; i < running; ++i) use_memory(workspace, raw + i * workspace.raw_stride, t, i);
       bool any = false;
-      for (Index i = 0; i < running; ++i) any = any || wanted(t, begin + i);
-      if (any)
-        maps_.output.apply(outputs, workspace.output_stride, features(row), control_.features_stride, running,
-                           workspace.output_stride);
-      for (Index i = 0; i < running; ++i) take(t, begin + i, any ? outputs + i * workspace.output_stride : nullptr);
+      for (Index i = 0; i < running; ++i) any = any || wanted(t, i);
+      if (any) maps_.output.apply(outputs, workspace.output_stride, features, stride, running, workspace.output_stride);
+      for (Index i = 0; i < running; ++i) take(t, i, any ? outputs + i * workspace.output_stride : nullptr);
     }
-  }
-
-  // Recompute the memories of the `count` steps before t, which other steps have overwritten.
-  void write_again(Index t, Index position, Index count) const {
-    for (Index u = t - count; u < t; ++u) write_memory(u, position);
   }
 
  private:
-  T* memory_at(Index t, Index position) const {
-    return memory_.memory + memories_.at(t, position) * memory_.memory_stride;
-  }
-  T* features(Index row) const { return control_.features + row * control_.features_stride; }
-  T* hidden(Index l, Index row) const { return control_.hidden[l] + row * control_.hidden_stride; }
-  T* cell(Index l, Index row) const { return control_.cell[l] + row * control_.hidden_stride; }
-  T* read_weightings(Index row) const { return memory_.read.at(row).weightings; }
-  T* write_weightings(Index row) const { return memory_.write.at(row).weightings; }
+  static constexpr Index kNear = 128;  // locations of a memory that stay in the nearest cache
 
-  // Start a sequence from the state of another one.
-  void begin_like(Index position, Index other) const {
-    const Index row = memory_rows_.at(-1, position), from = memory_rows_.at(-1, other);
-    const auto copy = [&](T* array, Index stride) { std::copy_n(array + from * stride, stride, array + row * stride); };
-    std::copy_n(memory_at(-1, other), memory_.memory_stride, memory_at(-1, position));
-    copy(memory_.inverse_norms, plan_.row);
-    copy(memory_.read.weightings, memory_.read.stride);
-    copy(memory_.write.weightings, memory_.write.stride);
-    const Index control_row = rows_.at(-1, position), control_from = rows_.at(-1, other);
-    std::copy_n(features(control_from), plan_.features, features(control_row));
-    for (Index l = 0; l < plan_.recurrent; ++l) {
-      std::copy_n(hidden(l, control_from), plan_.units, hidden(l, control_row));
-      std::copy_n(cell(l, control_from), plan_.units, cell(l, control_row));
-    }
+  static State<T> readable(const MutableState<T>& state) {
+    State<T> same;
+    std::copy(state.begin(), state.end(), same.begin());
+    return same;
   }
+
+  Index sequence(Index i) const { return tape_.order.sequence[tape_.begin + i]; }
 
   // Run one step of the controller for `running` sequences. Writes the first part of the features.
-  void control(Index t, Index begin, Index running, T* values) const {
-    const Index row = rows_.at(t, begin), previous = rows_.at(t - 1, begin);
+  void control(T* values, Index t, Index running) const {
+    const ControlTapeOf<T*>& control = tape_.control;
     for (Index l = 0; l < plan_.layers; ++l) {
-      T* seen = control_.seen[l] + row * control_.seen_stride[l];
-      for (Index i = 0; i < running; ++i) {
-        T* to = seen + i * control_.seen_stride[l];
-        if (l == 0) {
-          const T* x = x_.data + t * x_.time_stride + order_.sequence[begin + i] * x_.batch_stride;
-          to = std::copy_n(x, plan_.inputs, to);
-          to = std::copy_n(features(previous + i) + plan_.units, plan_.read_heads * plan_.width, to);
-        } else {
-          to = std::copy_n(hidden(l - 1, row + i), plan_.units, to);
-        }
-        if (plan_.lstm) std::copy_n(hidden(l, previous + i), plan_.units, to);
-      }
-      const Index stride = control_.gates_stride;
-      T* result = plan_.lstm ? control_.gates[l] + row * stride : values;
-      maps_.controller[l].apply(result, stride, seen, control_.seen_stride[l], running, stride);
+      T* seen = control.seen[l] + tape_.row(t, 0) * control.seen_stride[l];
+      for (Index i = 0; i < running; ++i) see(seen + i * control.seen_stride[l], t, i, l);
+      const Index stride = control.gates_stride;
+      T* result = plan_.lstm ? control.gates[l] + tape_.row(t, 0) * stride : values;
+      maps_.controller[l].apply(result, stride, seen, control.seen_stride[l], running, stride);
       for (Index i = 0; i < running; ++i) {
         if (plan_.lstm)
-          lstm(hidden(l, row + i), cell(l, row + i), result + i * stride, cell(l, previous + i), plan_.units);
+          lstm(tape_.hidden(t, i, l), tape_.cell(t, i, l), result + i * stride, tape_.cell(t - 1, i, l), plan_.units);
         else
-          feedforward(features(row + i), result + i * stride, plan_.units);
+          feedforward(tape_.features(t, i), result + i * stride, plan_.units);
       }
     }
     if (!plan_.lstm) return;
-    for (Index i = 0; i < running; ++i) std::copy_n(hidden(plan_.layers - 1, row + i), plan_.units, features(row + i));
+    for (Index i = 0; i < running; ++i)
+      std::copy_n(tape_.hidden(t, i, plan_.layers - 1), plan_.units, tape_.features(t, i));
+  }
+
+  // Copy the inputs of layer l: x and the last reads, or the layer below; then the last hidden state.
+  void see(T* to, Index t, Index i, Index l) const {
+    if (l == 0) {
+      to = std::copy_n(x_.data + t * x_.time_stride + sequence(i) * x_.batch_stride, plan_.inputs, to);
+      to = std::copy_n(tape_.features(t - 1, i) + plan_.units, plan_.read_heads * plan_.width, to);
+    } else {
+      to = std::copy_n(tape_.hidden(t, i, l - 1), plan_.units, to);
+    }
+    if (plan_.lstm) std::copy_n(tape_.hidden(t - 1, i, l), plan_.units, to);
   }
 
   // Write to the memory, then read it, at one step of one sequence.
-  void use_memory(Index t, Index position, const T* raw, ForwardWorkspace<T>& workspace) const {
-    const Plan& plan = plan_;
-    const Index row = memory_rows_.at(t, position), previous = memory_rows_.at(t - 1, position);
-    const Index control_row = rows_.at(t, position);
-    T* read_heads = control_.heads + control_row * control_.heads_stride;
-    T* write_heads = read_heads + plan.write.first_squashed;
-    squash(read_heads, raw, workspace.numbers, plan);
-    const T* memory = memory_at(t, position);
-
-    address_all(memory_.write.at(row), write_weightings(previous), memory_at(t - 1, position),
-                memory_.inverse_norms + previous * plan.row, write_heads, plan.write, workspace.chain);
-    write_memory(t, position);
-    address_all(memory_.read.at(row), read_weightings(previous), memory, memory_.inverse_norms + row * plan.row,
-                read_heads, plan.read, workspace.chain);
-    read(features(control_row) + plan.units, read_weightings(row), memory, plan);
+  void use_memory(ForwardWorkspace<T>& workspace, const T* raw, Index t, Index i) const {
+    const RecordOf<T*> record = tape_.memory.record(t, i), last = tape_.memory.record(t - 1, i);
+    T *memory = tape_.memory.memory(t, i), *previous = tape_.memory.memory(t - 1, i);
+    T *read_heads = tape_.heads(t, i), *write_heads = read_heads + plan_.write.first_squashed;
+    squash(read_heads, raw, workspace.numbers, plan_);
+    key_products<T>(record.write.similarity, previous, write_heads, plan_.write, plan_, 0, plan_.row);
+    address_all(record.write, workspace.chain, last.write.weightings, last.inverse_norms, write_heads, plan_.write);
+    // The read heads compare their keys with a part of the memory while it is in cache.
+    for (Index from = 0; from < plan_.row; from += kNear) {
+      const Index to = std::min(from + kNear, plan_.row);
+      write_step<T>(memory, record.inverse_norms, previous, tape_, t, i, from, to);
+      key_products<T>(record.read.similarity, memory, read_heads, plan_.read, plan_, from, to);
+    }
+    address_all(record.read, workspace.chain, last.read.weightings, record.inverse_norms, read_heads, plan_.read);
+    read<T>(tape_.features(t, i) + plan_.units, record.read.weightings, memory, plan_);
   }
 
-  void write_memory(Index t, Index position) const {
-    const Index row = memory_rows_.at(t, position);
-    const T* heads = control_.heads + rows_.at(t, position) * control_.heads_stride + plan_.write.first_squashed;
-    write(memory_at(t, position), memory_.inverse_norms + row * plan_.row, memory_at(t - 1, position),
-          write_weightings(row), heads, plan_);
-  }
-
-  void address_all(const AddressingOf<T*>& to, const T* previous, const T* memory, const T* norms, const T* heads,
-                   const HeadKind& kind, Chain<T>& chain) const {
-    cosine_similarity(to.similarity, memory, norms, heads, kind, plan_);
+  // Address with all heads of a kind. to.similarity holds the products of keys and locations.
+  void address_all(const AddressingOf<T*>& to, Chain<T>& chain, const T* previous, const T* norms, const T* heads,
+                   const HeadKind& kind) const {
+    cosine_similarity(to.similarity, norms, heads, kind, plan_);
     for (Index h = 0; h < kind.count; ++h)
-      address(to.from(h * plan_.row), chain, previous + h * plan_.row, heads + h * kind.squashed.size, kind.squashed,
-              plan_);
+      address(to.head(h, plan_), chain, previous + h * plan_.row, heads + h * kind.squashed.size, kind.squashed, plan_);
   }
 
-  const Plan& plan_;
-  const Order& order_;
-  const Maps<T>& maps_;
+  const TapeOf<T*>& tape_;
   const SequencesOf<const T*>& x_;
-  const MemoryTapeOf<T*>& memory_;
-  const MemoryRows& memories_;
-  const Rows& memory_rows_;
-  const ControlTapeOf<T*>& control_;
-  const Rows& rows_;
+  const Maps<T>& maps_;
+  const Plan& plan_;
 };
 
 }  // namespace ntm::NTM_TARGET

@@ -6,12 +6,10 @@
 
 namespace ntm::NTM_TARGET {
 
-Index tape_size(Index steps, Index sequences, bool keep, const Sizes& sizes) {
+Index tape_size(Index steps, Index sequences, const Sizes& sizes) {
   const Plan plan(sizes);
-  Arena<float*> arena = {tape_rows(steps, sequences, keep), nullptr};  // the count is the same for double
-  MemoryTapeOf<float*>(plan, arena, arena.rows);
-  ControlTapeOf<float*>(plan, arena);
-  return arena.size;
+  const Batch batch = {steps, sequences, nullptr, 1};
+  return WholeTape<const float*>::size(plan, batch);  // the count is the same for double
 }
 
 #define NTM_INSTANTIATE(T)                                                                                           \

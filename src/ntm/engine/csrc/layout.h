@@ -36,10 +36,32 @@ void strip_rows(T* plain, const T* rows, Index count, Index length, Index row) {
   for (Index i = 0; i < count; ++i) std::copy(rows + i * row, rows + i * row + length, plain + i * length);
 }
 
-// Return the part of an array that belongs to one sequence. Null stays null.
-template <typename Pointer>
-Pointer slice(Pointer pointer, Index sequence, Index size) {
-  return pointer ? pointer + sequence * size : nullptr;
+// States: state b of the caller's, and the parts of one sequence's state in the kernels' layout. A
+// null part of the caller's state means zeros.
+template <typename T>
+void state_in(const MutableState<T>& to, const State<T>& from, Index b, const Plan& plan) {
+  for (int part = 0; part < kParts; ++part) {
+    const PartShape shape = plan.parts[part];
+    const T* plain = from[part] ? from[part] + b * shape.size() : nullptr;
+    if (part != kMemory)
+      pad_rows(to[part], plain, shape.rows, shape.columns, plan.part_strides[part]);
+    else if (plain)
+      panels_in(to[part], plain, plan);
+    else
+      std::fill_n(to[part], plan.memory_size(), T(0));
+  }
+}
+
+template <typename T>
+void state_out(const MutableState<T>& to, Index b, const State<T>& from, const Plan& plan) {
+  for (int part = 0; part < kParts; ++part) {
+    const PartShape shape = plan.parts[part];
+    T* plain = to[part] + b * shape.size();
+    if (part == kMemory)
+      panels_out(plain, from[part], plan);
+    else
+      strip_rows(plain, from[part], shape.rows, shape.columns, plan.part_strides[part]);
+  }
 }
 
 }  // namespace ntm::NTM_TARGET

@@ -122,19 +122,37 @@ Left<T> rows_from(Left<T> a, Index row) {
   return {a.data + row * a.row_stride, a.row_stride, a.depth_stride};
 }
 
-// Multiply the rows that fill whole blocks of `tallest` rows, and return their number. The blocks
-// share a panel of b while it is in cache.
+// Panels that a tile of `rows` rows takes at a time: enough sums to keep both multipliers busy, in half of the
+// registers.
+template <typename T>
+constexpr int panels_for(int rows) {
+  constexpr int sums = NTM_VECTOR_BYTES == 64 ? 16 : 8;
+  return std::max<int>(1, sums * kLanes<T> / (rows * kPanel));
+}
+
+// Multiply `tall` rows, a multiple of `rows`, with all columns. The blocks of rows share the panels of b while they are
+// in cache.
+template <typename T, int rows, int panels = panels_for<T>(rows)>
+void multiply_tall(T* result, Index stride, Left<T> a, Right<T> b, Index tall, Index columns, Index depth, From from,
+                   const T* bias) {
+  constexpr Index wide = panels * kPanel;
+  while (columns >= wide || (panels == 1 && columns > 0)) {
+    for (Index row = 0; row < tall; row += rows)
+      multiply_tile<T, rows, panels>(result + row * stride, stride, rows_from(a, row), b, depth, from, bias, columns);
+    result += wide;
+    if (from == From::bias) bias += wide;
+    b.data += panels * b.panel_stride;
+    columns -= wide;
+  }
+  if constexpr (panels > 1) multiply_tall<T, rows, panels - 1>(result, stride, a, b, tall, columns, depth, from, bias);
+}
+
+// Multiply the rows that fill whole blocks of `tallest` rows, and return their number.
 template <typename T, int tallest>
 Index multiply_blocks(T* result, Index stride, Left<T> a, Right<T> b, Index rows, Index columns, Index depth, From from,
                       const T* bias) {
   const Index tall = rows / tallest * tallest;
-  if (tall > 0)
-    for (Index column = 0; column < columns; column += kPanel) {
-      const Right<T> panel = {b.data + column / kPanel * b.panel_stride, b.depth_stride, b.panel_stride};
-      for (Index row = 0; row < tall; row += tallest)
-        multiply_tile<T, tallest, 1>(result + row * stride + column, stride, rows_from(a, row), panel, depth, from,
-                                     bias + (from == From::bias ? column : 0), columns - column);
-    }
+  if (tall > 0) multiply_tall<T, tallest>(result, stride, a, b, tall, columns, depth, from, bias);
   return tall;
 }
 

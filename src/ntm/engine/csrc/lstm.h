@@ -287,7 +287,7 @@ double LSTMGradients<T>::compute(const SequencesOf<const T*>& x, const Sequences
                       own.forward, own.backward,
                       order,       rows,
                       tape,        adjoints,
-                      x,           {targets, mask, own.sizes.outputs, T(1) / T(batch.sequences)},
+                      x,           {targets, mask, own.sizes.outputs, T(1) / T(batch.sequences), batch.symbols},
                       {},          {}};
   step.begin();
   through_time(step, batch, rows.total);

@@ -29,15 +29,15 @@ constexpr Index kBlockPanels = 1;
 constexpr Index kBlockPanels = 2;
 #endif
 
-// Pass over a whole memory in blocks of locations: the weightings and sums of a block stay in
+// Pass over the locations [from, to) of a memory in blocks: the weightings and sums of a block stay in
 // registers while the pass reads the block's values. Calls pass(vectors, reads, writes, n) for each
 // block of `vectors` vectors from location n on. With one read head and one write head, the usual
 // case, `reads` and `writes` are compile-time constants.
 template <typename T, typename Pass>
-void for_each_block(const Plan& plan, const Pass& pass) {
+void for_each_block(const Plan& plan, Index from, Index to, const Pass& pass) {
   constexpr int panel = kPanel / kLanes<T>;
   const auto run = [&](auto vectors, auto reads, auto writes) {
-    for (Index n = 0; n < plan.row; n += vectors * kLanes<T>) pass(vectors, reads, writes, n);
+    for (Index n = from; n < to; n += vectors * kLanes<T>) pass(vectors, reads, writes, n);
   };
   const auto choose = [&](auto vectors) {
     constexpr std::integral_constant<Index, 1> one;
@@ -46,7 +46,7 @@ void for_each_block(const Plan& plan, const Pass& pass) {
     else
       run(vectors, plan.read_heads, plan.write_heads);
   };
-  if (plan.row % (kBlockPanels * kPanel) == 0)
+  if ((to - from) % (kBlockPanels * kPanel) == 0)
     choose(std::integral_constant<int, kBlockPanels * panel>{});
   else
     choose(std::integral_constant<int, panel>{});
@@ -109,8 +109,8 @@ void inverse_norms(T* result, const T* memory, const Plan& plan) {
 }
 
 template <typename T, int vectors, typename Count>
-inline void write_block(Count count, T* __restrict memory, T* __restrict norms, const T* __restrict previous,
-                        const T* __restrict weightings, const T* __restrict heads, const Plan& plan) {
+inline void write_block(T* __restrict memory, T* __restrict norms, const T* __restrict previous,
+                        const T* __restrict weightings, const T* __restrict heads, Count count, const Plan& plan) {
   constexpr Index lanes = kLanes<T>;
   const HeadLayout at = plan.write.squashed;
   const Index row = plan.row, width = plan.width;
@@ -127,16 +127,18 @@ inline void write_block(Count count, T* __restrict memory, T* __restrict norms, 
       squares[v] += value * value;
       store<T>(memory + place<T>(m, v, width), value);
     }
-  for (int v = 0; v < vectors; ++v) store<T>(norms + v * lanes, inverse_norm<T>(squares[v], plan));
+  for (int v = 0; norms && v < vectors; ++v) store<T>(norms + v * lanes, inverse_norm<T>(squares[v], plan));
 }
 
-// Equations 3 and 4: memory = previous * product of (1 - w e) + sum of w a, over the write heads; and 1 / |M(i)|.
-// `heads` points to the squashed values of the first write head.
+// Equations 3 and 4: memory = previous * product of (1 - w e) + sum of w a, over the write heads; and
+// 1 / |M(i)|, unless norms is null.
+// `heads` points to the squashed values of the first write head. Only the locations [from, to) are written.
 template <typename T>
-void write(T* memory, T* norms, const T* previous, const T* weightings, const T* heads, const Plan& plan) {
-  for_each_block<T>(plan, [&](auto vectors, auto, auto count, Index n) {
-    write_block<T, vectors>(count, memory + n * plan.width, norms + n, previous + n * plan.width, weightings + n, heads,
-                            plan);
+void write(T* memory, T* norms, const T* previous, const T* weightings, const T* heads, const Plan& plan, Index from,
+           Index to) {
+  for_each_block<T>(plan, from, to, [&](auto vectors, auto, auto count, Index n) {
+    write_block<T, vectors>(memory + n * plan.width, norms ? norms + n : nullptr, previous + n * plan.width,
+                            weightings + n, heads, count, plan);
   });
 }
 
@@ -149,7 +151,7 @@ struct OuterProducts {
 };
 
 template <typename T, int vectors, typename Count>
-inline void add_outer_products(Vec<T> (&sum)[vectors], Count count, const OuterProducts<T>& products, Index m,
+inline void add_outer_products(Vec<T> (&sum)[vectors], const OuterProducts<T>& products, Count count, Index m,
                                Index row) {
   for (Index j = 0; j < count; ++j) {
     const T column = products.columns[j * products.stride + m];
@@ -184,8 +186,8 @@ struct MemorySums {
 
 // Sum all gradients of value m of a block of `memory` in d, and add the block's share to sums.keys.
 template <typename T, int vectors, typename Count>
-inline void gather_gradient(Vec<T> (&d)[vectors], Count read_heads, Count write_heads, const MemoryGradient<T>& g,
-                            const MemorySums<T>& sums, Index m, const Plan& plan) {
+inline void gather_gradient(Vec<T> (&d)[vectors], const MemorySums<T>& sums, const MemoryGradient<T>& g,
+                            Count read_heads, Count write_heads, Index m, const Plan& plan) {
   constexpr Index lanes = kLanes<T>;
   const Index row = plan.row, width = plan.width;
   Vec<T> value[vectors];
@@ -198,15 +200,15 @@ inline void gather_gradient(Vec<T> (&d)[vectors], Count read_heads, Count write_
     for (int v = 0; v < vectors; ++v) sum += value[v] * load(g.keys.rows + h * row + v * lanes);
     sums.keys[h * width + m] = sum;
   }
-  add_outer_products<T>(d, write_heads, g.next_keys, m, row);
-  add_outer_products<T>(d, read_heads, g.reads, m, row);
-  add_outer_products<T>(d, read_heads, g.keys, m, row);
+  add_outer_products<T>(d, g.next_keys, write_heads, m, row);
+  add_outer_products<T>(d, g.reads, read_heads, m, row);
+  add_outer_products<T>(d, g.keys, read_heads, m, row);
 }
 
 // Go back through the first block of `g`. `workspace`: two blocks of vectors per write head.
 template <typename T, int vectors, typename Count>
-inline void memory_block_backward(Count read_heads, Count write_heads, const MemoryGradient<T> g,
-                                  const MemorySums<T> sums, const Plan& plan, Vec<T>* workspace) {
+inline void memory_block_backward(const MemorySums<T> sums, Vec<T>* workspace, const MemoryGradient<T> g,
+                                  Count read_heads, Count write_heads, const Plan& plan) {
   constexpr Index lanes = kLanes<T>;
   constexpr bool one = !std::is_integral_v<Count>;  // one head of each kind: all fits into registers
   const HeadLayout at = plan.write.squashed;
@@ -220,7 +222,7 @@ inline void memory_block_backward(Count read_heads, Count write_heads, const Mem
 
   for (Index m = 0; m < width; ++m) {
     Vec<T> d[vectors], dleft[vectors];  // dleft: gradient of the values after head h has erased
-    gather_gradient<T>(d, read_heads, write_heads, g, sums, m, plan);
+    gather_gradient<T>(d, sums, g, read_heads, write_heads, m, plan);
     for (int v = 0; v < vectors; ++v) {
       dleft[v] = d[v];
       found[v] = load(g.previous + place<T>(m, v, width));
@@ -259,14 +261,14 @@ Index memory_backward_room(const Plan& plan) {
 // Go back through reading, the read heads' similarities and writing in one pass. Overwrites dkeys
 // (R x M) with the sums of keys.rows times M(i), and derase and dadd (W x M) with their gradients.
 template <typename T>
-void memory_backward(const MemoryGradient<T>& gradient, T* dkeys, T* derase, T* dadd, const Plan& plan,
-                     Vec<T>* workspace) {
+void memory_backward(T* dkeys, T* derase, T* dadd, Vec<T>* workspace, const MemoryGradient<T>& gradient,
+                     const Plan& plan) {
   const Index reads = plan.read_heads * plan.width, writes = plan.write_heads * plan.width;
   const MemorySums<T> sums = {workspace, workspace + reads, workspace + reads + writes};
   Vec<T>* const blocks = sums.add + writes;
   std::fill(workspace, blocks, Vec<T>{});
-  for_each_block<T>(plan, [&](auto vectors, auto reads_count, auto writes_count, Index n) {
-    memory_block_backward<T, vectors>(reads_count, writes_count, gradient.from(n, plan), sums, plan, blocks);
+  for_each_block<T>(plan, 0, plan.row, [&](auto vectors, auto reads_count, auto writes_count, Index n) {
+    memory_block_backward<T, vectors>(sums, blocks, gradient.from(n, plan), reads_count, writes_count, plan);
   });
   store_sums<T>(dkeys, sums.keys, reads);
   store_sums<T>(derase, sums.erase, writes);
@@ -287,7 +289,7 @@ void start_memory_backward(T* dmemory, const T* memory, const T* scale, const Ou
       for (int v = 0; v < vectors; ++v)
         d[v] = load(dmemory + at + place<T>(m, v, width)) -
                load(memory + at + place<T>(m, v, width)) * load(scale + n + v * kLanes<T>);
-      add_outer_products<T>(d, plan.write_heads, {keys.columns, keys.stride, keys.rows + n}, m, plan.row);
+      add_outer_products<T>(d, {keys.columns, keys.stride, keys.rows + n}, plan.write_heads, m, plan.row);
       for (int v = 0; v < vectors; ++v) store<T>(dmemory + at + place<T>(m, v, width), d[v]);
     }
 }

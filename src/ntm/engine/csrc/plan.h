@@ -1,4 +1,4 @@
-// Everything that follows from the sizes: strides, layout of the tape, row of each step.
+// Everything that follows from the sizes: strides, offsets of the heads' values, order of the sequences.
 #pragma once
 
 #include <algorithm>
@@ -60,6 +60,8 @@ struct Plan : Sizes {
   std::vector<Index> offsets;  // shifts as the shortest equal rotations: at most N / 2 either way
   HeadKind read, write;
   Index raw_heads, squashed_heads, features;
+  std::array<PartShape, kParts> parts;     // shapes of a state's parts
+  std::array<Index, kParts> part_strides;  // distance of a part's rows in the kernels' layout; memories are in panels
 
   explicit Plan(const Sizes& sizes)
       : Sizes(sizes),
@@ -72,7 +74,9 @@ struct Plan : Sizes {
         write(kind(write_heads, true, read_heads * read.squashed.size, read_heads * read.raw.size)),
         raw_heads(write.first_raw + write_heads * write.raw.size),
         squashed_heads(write.first_squashed + write_heads * write.squashed.size),
-        features(units + read_heads * width) {
+        features(units + read_heads * width),
+        parts(state_shapes(sizes)),
+        part_strides{width, row, row, width, padded(units), padded(units)} {
     for (Index shift : shifts) {
       Index offset = ((shift % locations) + locations) % locations;
       if (offset > locations / 2) offset -= locations;
@@ -84,6 +88,10 @@ struct Plan : Sizes {
   // Return the number of inputs of controller layer l, without and with its hidden state (LSTM).
   Index below(Index l) const { return l == 0 ? inputs + read_heads * width : units; }
   Index seen(Index l) const { return below(l) + (lstm ? units : 0); }
+
+  // Return the number of elements of a memory, and of any part of a state, in the kernels' layout.
+  Index memory_size() const { return row * width; }
+  Index part_size(int part) const { return part == kMemory ? memory_size() : parts[part].rows * part_strides[part]; }
 
  private:
   HeadKind kind(Index count, bool writes, Index first_squashed, Index first_raw) const {
@@ -110,143 +118,6 @@ struct Order {
     Index p = end;
     while (p > begin && length[p - 1] <= t) --p;
     return p - begin;
-  }
-};
-
-// Rows of a tape for the sequences at sorted positions [begin, end). The start comes first, with
-// one row per sequence. Each step follows with one row per running sequence. Without `keep`, the
-// steps share two sets of rows in turn, because only the last state is needed.
-class Rows {
- public:
-  Index total;
-
-  Rows(const Order& order, Index begin, Index end, bool keep) : total(end - begin), first_{-begin} {
-    const Index start = total;
-    for (Index t = 0; t < order.length[begin]; ++t) {
-      first_.push_back((keep ? total : (t + 1) % 2 * start) - begin);
-      total += keep ? order.running(t, begin, end) : 0;
-    }
-    if (!keep) total = 2 * start;
-  }
-
-  // Return the row of step t (-1: the start) of the sequence at a sorted position.
-  Index at(Index t, Index position) const { return first_[t + 1] + position; }
-
- private:
-  std::vector<Index> first_;  // first row of the start and of each step, minus `begin`
-};
-
-// Rows of the array of memories. Either each step has a row, as in `Rows`. Or, for one group, each
-// interval-th step has a row: a checkpoint, of which the start is the first. The steps between two
-// checkpoints then use rows that all intervals share, and are recomputed when they are needed.
-class MemoryRows {
- public:
-  Index total;
-
-  explicit MemoryRows(const Rows& rows) : total(rows.total), rows_(&rows) {}
-  MemoryRows(Index begin, Index end, Index steps, Index interval)
-      : begin_(begin), sequences_(end - begin), interval_(interval), kept_(steps / interval + 1) {
-    total = (kept_ + interval - 1) * sequences_;
-  }
-
-  // Return the row of step t (-1: the start) of the sequence at a sorted position.
-  Index at(Index t, Index position) const {
-    if (rows_) return rows_->at(t, position);
-    const Index between = (t + 1) % interval_;
-    return (between == 0 ? (t + 1) / interval_ : kept_ + between - 1) * sequences_ + position - begin_;
-  }
-
-  // Return the number of steps before t to recompute before the backward pass goes back from t.
-  Index lost_before(Index t) const { return !rows_ && (t + 1) % interval_ == 0 ? interval_ - 1 : 0; }
-
- private:
-  const Rows* rows_ = nullptr;
-  Index begin_ = 0, sequences_ = 0, interval_ = 0, kept_ = 0;
-};
-
-// Allocator of consecutive arrays with `rows` rows. With null data it only counts elements.
-template <typename Pointer>
-struct Arena {
-  Index rows;
-  Pointer data;
-  Index size = 0;
-
-  Pointer take(Index stride) { return take(stride, rows); }
-  Pointer take(Index stride, Index count) {
-    Pointer array = data ? data + size : nullptr;
-    size += count * stride;
-    return array;
-  }
-};
-
-// Return the number of elements of `Arrays` with `rows` rows.
-template <typename Arrays, typename T>
-Index elements(const Plan& plan, Index rows) {
-  Arena<T*> arena = {rows, nullptr};
-  Arrays(plan, arena);
-  return arena.size;
-}
-
-// Stages of addressing for all heads of one kind, (heads x row) each: equations 6 and 5, the
-// logarithm of equation 8, and equation 9.
-template <typename Pointer>
-struct AddressingOf {
-  Index stride;
-  Pointer similarity, content, logs, weightings;
-
-  AddressingOf(Index heads, const Plan& plan, Arena<Pointer>& arena)
-      : stride(heads * plan.row),
-        similarity(arena.take(stride)),
-        content(arena.take(stride)),
-        logs(arena.take(stride)),
-        weightings(arena.take(stride)) {}
-
-  // Return the arrays from a row of the tape on, or from an element on.
-  AddressingOf at(Index row) const { return from(row * stride); }
-  AddressingOf from(Index element) const {
-    AddressingOf later = *this;
-    for (Pointer* array : {&later.similarity, &later.content, &later.logs, &later.weightings}) *array += element;
-    return later;
-  }
-};
-
-// Large part of the tape, with one row per sequence and step: the memory and its addressing.
-template <typename Pointer>
-struct MemoryTapeOf {
-  Index memory_stride;
-  Pointer memory, inverse_norms;  // (panels x M x 16), and (row): 1 / |M(i)|
-  AddressingOf<Pointer> read, write;
-
-  MemoryTapeOf(const Plan& plan, Arena<Pointer>& arena, Index memories)
-      : memory_stride(plan.width * plan.row),
-        memory(arena.take(memory_stride, memories)),
-        inverse_norms(arena.take(plan.row)),
-        read(plan.read_heads, plan, arena),
-        write(plan.write_heads, plan, arena) {}
-};
-
-// Small part of the tape: heads and controller. The weight gradients are computed from it.
-template <typename Pointer>
-struct ControlTapeOf {
-  Pointer heads, features;                         // squashed head values; [h, reads]
-  std::vector<Pointer> seen, gates, hidden, cell;  // per layer; the last three for an LSTM only
-  Index features_stride, heads_stride, gates_stride, hidden_stride;
-  std::vector<Index> seen_stride;
-
-  ControlTapeOf(const Plan& plan, Arena<Pointer>& arena) {
-    features = arena.take(features_stride = padded(plan.features));
-    gates_stride = padded(plan.gates);
-    hidden_stride = padded(plan.units);
-    for (Index l = 0; l < plan.layers; ++l) {
-      seen_stride.push_back(padded(plan.seen(l)));
-      seen.push_back(arena.take(seen_stride[l]));
-      if (!plan.lstm) continue;
-      gates.push_back(arena.take(gates_stride));
-      hidden.push_back(arena.take(hidden_stride));
-      cell.push_back(arena.take(hidden_stride));
-    }
-    heads = arena.take(heads_stride = padded(plan.squashed_heads));
-    arena.size += kPanel;  // vectors may read past the last row
   }
 };
 

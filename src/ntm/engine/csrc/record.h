@@ -7,8 +7,8 @@ namespace ntm::NTM_TARGET {
 
 // Copy one head kind's part of the record for one step of one sequence. `to`: row of (time, batch).
 template <typename T>
-void record_heads(const HeadRecord<T>& record, Index to, const T* heads, const AddressingOf<const T*>& from,
-                  const T* previous, const HeadKind& kind, const Plan& plan, Chain<T>& chain) {
+void record_heads(const HeadRecord<T>& record, Chain<T>& chain, Index to, const T* heads,
+                  const AddressingOf<const T*>& from, const T* previous, const HeadKind& kind, const Plan& plan) {
   const HeadLayout& at = kind.squashed;
   const Index shifts = Index(plan.shifts.size());
   for (Index h = 0; h < kind.count; ++h) {
@@ -32,39 +32,44 @@ void record_heads(const HeadRecord<T>& record, Index to, const T* heads, const A
   }
 }
 
+// Copy the record of step t of sequence i of a group. `to`: row of (time, batch).
+template <typename T>
+void record_step(const Record<T>& out, Chain<T>& chain, Index to, const TapeOf<const T*>& tape,
+                 const Memories<T>& memories, Index t, Index i) {
+  const Plan& plan = tape.plan;
+  const Index width = plan.width;
+  const T *features = tape.features(t, i), *heads = tape.heads(t, i);
+  std::copy_n(features, plan.units, out.hidden + to * plan.units);
+  std::copy_n(features + plan.units, plan.read_heads * width, out.reads + to * plan.read_heads * width);
+  const HeadLayout& at = plan.write.squashed;
+  for (Index h = 0; h < plan.write_heads; ++h) {
+    const T* head = heads + plan.write.first_squashed + h * at.size;
+    std::copy_n(head + at.erase, width, out.erases + (to * plan.write_heads + h) * width);
+    std::copy_n(head + at.add, width, out.adds + (to * plan.write_heads + h) * width);
+  }
+  const RecordOf<const T*> step = tape.memory.record(t, i), last = tape.memory.record(t - 1, i);
+  record_heads(out.read, chain, to, heads, step.read, last.read.weightings, plan.read, plan);
+  record_heads(out.write, chain, to, heads + plan.write.first_squashed, step.write, last.write.weightings, plan.write,
+               plan);
+  if (!out.memory) return;
+  memories.reach(t, i);
+  panels_out(out.memory + to * plan.locations * width, memories.at(t, i), plan);
+}
+
 template <typename T>
 void record(const Record<T>& out, const T* tape, const Batch& batch, const Sizes& sizes) {
   const Plan plan(sizes);
-  const WholeTape<const T*> whole(tape, true, plan, batch);
-  const Order& order = whole.order;
-  const Rows& rows = whole.rows;
-  const auto& memory = whole.memory;
-  const auto& control = whole.control;
+  const WholeTape<const T*> whole(tape, plan, batch);
   const FlushDenormals mode;
   Chain<T> chain(plan);
-  const Index width = plan.width;
-  for (Index p = 0; p < batch.sequences; ++p)
-    for (Index t = 0; t < order.length[p]; ++t) {
-      const Index row = rows.at(t, p), previous = rows.at(t - 1, p), to = t * batch.sequences + order.sequence[p];
-      const T* features = control.features + row * control.features_stride;
-      const T* heads = control.heads + row * control.heads_stride;
-      std::copy_n(features, plan.units, out.hidden + to * plan.units);
-      std::copy_n(features + plan.units, plan.read_heads * width, out.reads + to * plan.read_heads * width);
-      const HeadLayout& at = plan.write.squashed;
-      for (Index h = 0; h < plan.write_heads; ++h) {
-        const T* head = heads + plan.write.first_squashed + h * at.size;
-        std::copy_n(head + at.erase, width, out.erases + (to * plan.write_heads + h) * width);
-        std::copy_n(head + at.add, width, out.adds + (to * plan.write_heads + h) * width);
-      }
-      const auto kind = [&](const HeadRecord<T>& record, const AddressingOf<const T*>& from, const HeadKind& of) {
-        record_heads(record, to, heads + of.first_squashed, from.at(row), from.at(previous).weightings, of, plan,
-                     chain);
-      };
-      kind(out.read, memory.read, plan.read);
-      kind(out.write, memory.write, plan.write);
-      if (out.memory)
-        panels_out(out.memory + to * plan.locations * width, memory.memory + row * memory.memory_stride, plan);
-    }
+  Growing<T> restored;
+  for (Index begin = 0; begin < batch.sequences; begin += kGroup) {
+    const TapeOf<const T*> group = whole.group(nullptr, begin, std::min(begin + kGroup, batch.sequences));
+    const Memories<T> memories(restored.at_least(MemoryTapeOf<T*>::between_size(group.memory.rows, plan)), group);
+    for (Index i = 0; i < group.end - begin; ++i)
+      for (Index t = group.length(i) - 1; t >= 0; --t)
+        record_step(out, chain, t * batch.sequences + whole.order.sequence[begin + i], group, memories, t, i);
+  }
 }
 
 }  // namespace ntm::NTM_TARGET

@@ -5,12 +5,7 @@
 
 namespace ntm::NTM_TARGET {
 
-template <typename Pointer>
-std::array<Pointer, 6> parts(const StateOf<Pointer>& s) {
-  return {s.memory, s.read_weightings, s.write_weightings, s.reads, s.hidden, s.cell};
-}
-
-constexpr bool is_weighting(int part) { return part == 1 || part == 2; }
+constexpr bool is_weighting(int part) { return part == kReadWeightings || part == kWriteWeightings; }
 
 // weightings = softmax of each row of logits, and its backward. weightings may be logits.
 template <typename T>
@@ -36,49 +31,57 @@ void softmax_rows_backward(T* dlogits, const T* dweightings, const T* weightings
 // Arrays for one or more states.
 template <typename T>
 struct States {
-  std::vector<T> arrays[6];
+  std::array<std::vector<T>, kParts> arrays;
 
-  void resize(const Sizes& sizes, Index count) {
-    const auto each = state_sizes(sizes);
-    for (int part = 0; part < 6; ++part) arrays[part].resize(count * each[part]);
+  void resize(Index count, const Sizes& sizes) {
+    const auto shapes = state_shapes(sizes);
+    for (int part = 0; part < kParts; ++part) arrays[part].resize(count * shapes[part].size());
   }
   template <typename Pointer>
   StateOf<Pointer> view() {
-    return {arrays[0].data(), arrays[1].data(), arrays[2].data(), arrays[3].data(), arrays[4].data(), arrays[5].data()};
+    StateOf<Pointer> state;
+    for (int part = 0; part < kParts; ++part) state[part] = arrays[part].data();
+    return state;
   }
 };
 
 // Compute the start state from its parameters.
 template <typename T>
 State<T> learned_state(States<T>& to, const State<T>& parameters, const Sizes& sizes) {
-  to.resize(sizes, 1);
-  const auto from = parts(parameters);
-  for (int part = 0; part < 6; ++part) {
+  to.resize(1, sizes);
+  for (int part = 0; part < kParts; ++part) {
     std::vector<T>& array = to.arrays[part];
     if (is_weighting(part))
-      softmax_rows(array.data(), from[part], Index(array.size()) / sizes.locations, sizes.locations);
+      softmax_rows(array.data(), parameters[part], Index(array.size()) / sizes.locations, sizes.locations);
     else
-      std::copy_n(from[part], array.size(), array.data());
+      std::copy_n(parameters[part], array.size(), array.data());
   }
   return to.template view<const T*>();
 }
 
-// Compute the gradients of the parameters from the groups' gradients of the state, summed in order.
+// Sum the groups' gradients of a shared start in order. The sum replaces the first group's gradient.
 template <typename T>
-void learned_gradients(const MutableState<T>& dparameters, States<T>& groups, const State<T>& state,
-                       const Sizes& sizes) {
-  const auto each = state_sizes(sizes);
-  const auto to = parts(dparameters);
-  const auto at = parts(state);
-  for (int part = 0; part < 6; ++part) {
+State<T> sum_groups(States<T>& groups, const Sizes& sizes) {
+  const auto shapes = state_shapes(sizes);
+  for (int part = 0; part < kParts; ++part) {
+    const Index each = shapes[part].size();
     std::vector<T>& sum = groups.arrays[part];
-    for (Index first = each[part]; first < Index(sum.size()); first += each[part])
-      for (Index i = 0; i < each[part]; ++i) sum[i] += sum[first + i];
-    if (is_weighting(part))
-      softmax_rows_backward(to[part], sum.data(), at[part], each[part] / sizes.locations, sizes.locations);
-    else
-      std::copy_n(sum.data(), each[part], to[part]);
+    for (Index first = each; first < Index(sum.size()); first += each)
+      for (Index i = 0; i < each; ++i) sum[i] += sum[first + i];
   }
+  return groups.template view<const T*>();
+}
+
+// Compute the gradients of the parameters from the gradient of the start state.
+template <typename T>
+void learned_gradients(const MutableState<T>& dparameters, const State<T>& dstate, const State<T>& state,
+                       const Sizes& sizes) {
+  const auto shapes = state_shapes(sizes);
+  for (int part = 0; part < kParts; ++part)
+    if (is_weighting(part))
+      softmax_rows_backward(dparameters[part], dstate[part], state[part], shapes[part].rows, sizes.locations);
+    else
+      std::copy_n(dstate[part], shapes[part].size(), dparameters[part]);
 }
 
 }  // namespace ntm::NTM_TARGET

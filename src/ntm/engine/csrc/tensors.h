@@ -249,25 +249,19 @@ LSTMWeightsOf<T*> lstm_weights_of(const LSTMSizes& s, const nb::list& tensors, c
   return weights;
 }
 
-// Return a state of `sequences` sequences. tensors: its six parts, or None if `may_be_null`. The
-// last two are empty for a feedforward controller and may then be left out.
+// Return a state of `sequences` sequences. tensors: its parts, or None if `may_be_null`. The last
+// two are empty for a feedforward controller and may then be left out.
 template <typename T>
 StateOf<T*> state_of(const Sizes& s, Index sequences, const nb::list& tensors, const char* name,
                      bool may_be_null = false) {
-  const bool left_out = !s.lstm && tensors.size() == 4;
-  if (!left_out) require_count(tensors, 6, name);
-  const auto part = [&](std::size_t i, Index each) {
-    const Index count = product({sequences, each});
-    return may_be_null ? elements_or_null<T>(tensors[i], count, name) : elements_of<T>(tensors[i], count, name);
-  };
-  StateOf<T*> state = {part(0, s.locations * s.width),
-                       part(1, s.read_heads * s.locations),
-                       part(2, s.write_heads * s.locations),
-                       part(3, s.read_heads * s.width),
-                       nullptr,
-                       nullptr};
-  const Index hidden = s.lstm ? s.layers * s.units : 0;
-  if (!left_out) state.hidden = part(4, hidden), state.cell = part(5, hidden);
+  if (s.lstm || tensors.size() != kHidden) require_count(tensors, kParts, name);
+  const auto shapes = state_shapes(s);
+  StateOf<T*> state = {};
+  for (std::size_t part = 0; part < tensors.size(); ++part) {
+    const Index count = product({sequences, shapes[part].rows, shapes[part].columns});
+    state[part] =
+        may_be_null ? elements_or_null<T>(tensors[part], count, name) : elements_of<T>(tensors[part], count, name);
+  }
   return state;
 }
 
@@ -290,12 +284,16 @@ inline void require_lengths(const Batch& batch) {
                                   ", the steps of x; got " + std::to_string(batch.lengths[b]) + ".");
 }
 
-inline Batch batch_of(Index steps, Index sequences, nb::handle lengths, Index threads) {
+inline Batch batch_of(Index steps, Index sequences, nb::handle lengths, Index threads, bool shared_start) {
   if (steps < 1 || sequences < 1) throw std::invalid_argument("a batch has at least one step and one sequence");
   product({steps + 1, sequences});
   constexpr Index most_threads = 1024;
-  const Batch batch = {steps, sequences, elements_or_null<const std::int64_t>(lengths, sequences, "lengths"),
-                       std::min(std::max<Index>(threads, 1), most_threads)};
+  const Batch batch = {steps,
+                       sequences,
+                       elements_or_null<const std::int64_t>(lengths, sequences, "lengths"),
+                       std::min(std::max<Index>(threads, 1), most_threads),
+                       false,
+                       shared_start};
   require_lengths(batch);
   return batch;
 }
@@ -328,10 +326,12 @@ inline LSTMSizes checked(const LSTMSizes& s) {
   return s;
 }
 
-inline Index checked_tape_size(const Sizes& sizes, Index steps, Index sequences, bool keep) {
+// Return the number of elements of the tape; without keep there is none.
+inline Index checked_tape_size(Index steps, Index sequences, bool keep, const Sizes& sizes) {
   if (steps < 1 || sequences < 1) throw std::invalid_argument("a batch has at least one step and one sequence");
-  product({steps + 1, sequences, tape_size(1, 1, false, sizes)});
-  return tape_size(steps, sequences, keep, sizes);
+  if (!keep) return 0;
+  product({steps + 1, sequences, tape_size(1, 1, sizes)});
+  return tape_size(steps, sequences, sizes);
 }
 
 }  // namespace ntm::NTM_TARGET

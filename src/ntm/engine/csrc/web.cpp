@@ -44,6 +44,7 @@ struct Network {
   std::optional<Gradients<float>> gradients;
   std::vector<float> logits;
   Arrays<float> record;
+  RMSPropSettings optimiser = {};
 
   explicit Network(const Sizes& given)
       : sizes(given),
@@ -63,17 +64,6 @@ struct Network {
 
 SequencesOf<const float*> sequences_at(const float* data, Index sequences, Index channels) {
   return {data, sequences * channels, channels};
-}
-
-// Return the start state of every sequence of a batch.
-States<float> starts_of(Network& network, Index sequences) {
-  States<float> starts;
-  learned_state(starts, state_of<const float*>(network.start), network.sizes);
-  for (auto& part : starts.arrays) {
-    const std::vector<float> one = part;
-    for (Index b = 1; b < sequences; ++b) part.insert(part.end(), one.begin(), one.end());
-  }
-  return starts;
 }
 
 std::vector<float>& parameter(Network& network, Index i) {
@@ -103,14 +93,15 @@ EXPORT(parameter_count) int parameter_count(Network* network, int i) { return in
 EXPORT(trace)
 void trace(Network* network, int steps, int sequences, const std::int64_t* lengths, const float* x) {
   const Sizes& sizes = network->sizes;
-  const Batch batch = {steps, sequences, lengths, 1};
-  std::vector<float> tape(tape_size(steps, sequences, true, sizes));
-  States<float> starts = starts_of(*network, sequences);
+  const Batch batch = {steps, sequences, lengths, 1, false, true};
+  std::vector<float> tape(tape_size(steps, sequences, sizes));
+  States<float> start;
   Arrays<float> final = zeros<float>(state_counts(sizes, sequences));
   network->logits.assign(Index(steps) * sequences * sizes.outputs, 0);
   network->record = zeros<float>(record_counts(sizes, Index(steps) * sequences));
   forward<float>(network->logits.data(), state_of<float*>(final), {}, tape.data(),
-                 sequences_at(x, sequences, sizes.inputs), starts.view<const float*>(),
+                 sequences_at(x, sequences, sizes.inputs),
+                 learned_state(start, state_of<const float*>(network->start), sizes),
                  weights_of<const float*>(network->weights, sizes.layers), true, batch, sizes);
   record<float>(record_of(network->record), tape.data(), batch, sizes);
 }
@@ -128,23 +119,27 @@ void clip_backward(Network* network, double bound) {
   network->gradients.reset();
 }
 
-// Return the mean cost of the sequences in nats, and keep the gradients for `update`.
+// Return the mean cost of the sequences in nats, and keep the gradients for `update`. symbols:
+// whether the targets are symbols instead of bits.
 EXPORT(differentiate)
-double differentiate(Network* network, int steps, int sequences, const std::int64_t* lengths, const float* x,
-                     const float* targets, const float* mask) {
+double differentiate(Network* network, bool symbols, int steps, int sequences, const std::int64_t* lengths,
+                     const float* x, const float* targets, const float* mask) {
   const Sizes& sizes = network->sizes;
   return network->training().compute(sequences_at(x, sequences, sizes.inputs),
                                      sequences_at(targets, sequences, sizes.outputs), sequences_at(mask, sequences, 1),
-                                     {steps, sequences, lengths, 1});
+                                     {steps, sequences, lengths, 1, symbols});
 }
+
+// Return the settings of `update`, as numbers in the order of RMSPropSettings, for the caller to write.
+EXPORT(optimiser_settings)
+RMSPropSettings* optimiser_settings(Network* network) { return &network->optimiser; }
 
 // Update the parameters. If a gradient is not finite, change nothing and return false.
 EXPORT(update)
-bool update(Network* network, double rate, double decay, double momentum, double epsilon, double clip) {
+bool update(Network* network) {
   if (!network->weight_moments.finite() || !network->start_moments.finite()) return false;
-  const RMSPropSettings settings = {rate, decay, momentum, epsilon, clip};
-  network->weight_moments.update(network->weights, settings);
-  network->start_moments.update(network->start, settings);
+  network->weight_moments.update(network->weights, network->optimiser);
+  network->start_moments.update(network->start, network->optimiser);
   return true;
 }
 

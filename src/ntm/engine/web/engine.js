@@ -12,7 +12,7 @@
  * same as in the Python package. Arrays are float32 and row-major.
  */
 
-import { PAPER, SMALLEST_BLOCK } from "./facts.js";
+import { PAPER, RMSPROP, SMALLEST_BLOCK } from "./facts.js";
 import { count, parameterShapes, requireConfig, traceShapes } from "./shapes.js";
 
 /** @import { OptimiserSettings } from "./python.d.ts" */
@@ -31,10 +31,11 @@ import { count, parameterShapes, requireConfig, traceShapes } from "./shapes.js"
  * @property {(network: number, i: number) => number} parameter_count
  * @property {(network: number, steps: number, sequences: number, ...arrays: number[]) => void} trace
  * @property {(network: number, i: number) => number} traced_data
- * @property {(network: number, steps: number, sequences: number, ...arrays: number[]) => number} differentiate
+ * @property {(network: number, symbols: boolean, steps: number, sequences: number, ...arrays: number[]) => number} differentiate
  * @property {(rate: number, every: number, after: number, sequences: number) => number} rate_after
  * @property {(network: number, limit: number) => void} clip_backward
- * @property {(network: number, rate: number, decay: number, momentum: number, epsilon: number, clip: number) => number} update
+ * @property {(network: number) => number} optimiser_settings
+ * @property {(network: number) => number} update
  */
 
 /**
@@ -46,7 +47,10 @@ import { count, parameterShapes, requireConfig, traceShapes } from "./shapes.js"
  * @property {ArrayLike<number>} [lengths]
  */
 
-/** @typedef {Inputs & { targets: ArrayLike<number>, mask: ArrayLike<number> }} Problems */
+/**
+ * Sequences with targets, which are bits, or one symbol per step.
+ * @typedef {Inputs & { targets: ArrayLike<number>, mask: ArrayLike<number>, symbols?: boolean }} Problems
+ */
 
 /**
  * Settings of Graves' RMSProp, as in Python's OptimiserSettings, with the same defaults.
@@ -170,14 +174,14 @@ export class Network {
    */
   train(batch, settings = {}) {
     const optimiser = { ...PAPER, ...settings };
-    const { steps, sequences } = batch;
+    const { steps, sequences, symbols = false } = batch;
     // As in Python, schedules advance once per block.
     const block = sequences * Math.ceil(SMALLEST_BLOCK / sequences);
     const begun = this.#seen - (this.#seen % block);
     this.#clipBackward(optimiser, sequences, begun);
     const channels = { targets: this.config.output_size, mask: 1 };
     const nats = this.#withBatch(batch, channels, (...arrays) =>
-      this.#exports.differentiate(this.#address, steps, sequences, ...arrays),
+      this.#exports.differentiate(this.#address, symbols, steps, sequences, ...arrays),
     );
     if (!Number.isFinite(nats)) throw new RangeError(`The loss is ${nats}.`);
     this.#update(optimiser, begun);
@@ -189,10 +193,14 @@ export class Network {
    * @param {Required<Optimiser>} optimiser
    * @param {number} begun sequences before this block
    */
-  #update({ learning_rate, halve_every, halve_after, decay, momentum, epsilon, clip }, begun) {
+  #update(optimiser, begun) {
     const exports = this.#exports;
+    const { learning_rate, halve_every, halve_after } = optimiser;
     const rate = exports.rate_after(learning_rate, halve_every, halve_after, begun);
-    if (!exports.update(this.#address, rate, decay, momentum, epsilon, clip ?? Infinity))
+    const others = RMSPROP.map((name) => optimiser[name] ?? Infinity);
+    const at = exports.optimiser_settings(this.#address);
+    new Float64Array(exports.memory.buffer, at, 1 + others.length).set([rate, ...others]);
+    if (!exports.update(this.#address))
       throw new RangeError("A gradient is not finite; the parameters are unchanged.");
   }
 

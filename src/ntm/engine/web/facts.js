@@ -28,6 +28,8 @@ export const PAPER = Object.freeze({
   backward_clip: null,
   backward_clip_until: null,
 });
+/** The settings of an update after the learning rate, in the engine's order. */
+export const RMSPROP = /** @type {const} */ (["decay", "momentum", "epsilon", "clip"]);
 
 /** Number of sequences in the smallest block of training data. */
 export const SMALLEST_BLOCK = 256;

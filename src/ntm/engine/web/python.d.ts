@@ -47,6 +47,7 @@ export interface TrainingSettings {
   validate_every: number;
   validation_sequences: number;
   validate_beyond: string;
+  mixture: string;
   start_from: string | null;
   starts: number;
   trial_sequences: number;

@@ -17,8 +17,9 @@ export function requireConfig(config) {
   requireChoice("shift_mode", config.shift_mode, SHIFT_MODES);
   if (config.controller === "feedforward" && config.controller_layers !== 1)
     throw new RangeError("controller_layers must be 1 for a feedforward controller.");
-  if (!config.shifts.length || !config.shifts.every(Number.isInteger))
-    throw new RangeError(`shifts must be whole numbers, at least one, got ${config.shifts}.`);
+  const { shifts } = config;
+  if (!Array.isArray(shifts) || !shifts.length || !shifts.every(Number.isInteger))
+    throw new RangeError(`shifts must be whole numbers, at least one, got ${shifts}.`);
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 
 import { count, traceShapes } from "../../engine/web/shapes.js";
+import { messageOf } from "../../studio/static/dom.js";
 import { sizeOf } from "../../studio/static/problems.js";
 import { Generator } from "./random.js";
 import { sharedFile } from "./sharing.js";
@@ -12,7 +13,7 @@ import { atSizes, formOf, makeTask, sampleProblems } from "./tasks.js";
 /** @import { NTMConfig } from "../../engine/web/python.d.ts" */
 /** @import { Network, Problem, Sizes, TraceDocument, TraceRequest } from "../../studio/static/types.d.ts" */
 /** @import { Task } from "./tasks.js" */
-/** @import { Ask, Catalogue, Message, NetworkFacts, Progress, TaskFacts, Tensors } from "./types.d.ts" */
+/** @import { Ask, Catalogue, Damage, Message, NetworkFacts, Progress, TaskFacts, Tensors } from "./types.d.ts" */
 
 /**
  * Start a worker that answers questions: `ask("trace", request)` promises the answer.
@@ -101,8 +102,24 @@ export class Backend {
    * @param {NetworkFacts} network @param {Tensors} tensors
    */
   async add(network, tensors) {
-    this.#added = [network, ...this.#added.filter(({ id }) => id !== network.id)];
+    const others = this.#added.filter(({ id }) => id !== network.id);
+    this.#added = [network, ...others];
     await this.machine("keep", { id: network.id, tensors });
+    try {
+      await this.#tryOut(network);
+    } catch (error) {
+      this.#added = others;
+      throw new Error(`${network.title} does not run here. ${messageOf(error)}`, { cause: error });
+    }
+  }
+
+  /**
+   * Run a network once on its smallest problem.
+   * @param {NetworkFacts} network
+   */
+  async #tryOut({ id, task }) {
+    const problem = this.example(id, this.catalogue.tasks[task].smallest, 1);
+    await this.trace({ network: id, problem });
   }
 
   /** @param {string} id */
@@ -121,15 +138,15 @@ export class Backend {
    * @returns {Network}
    */
   #listed(network) {
-    const { config, task, task_settings: settings } = network;
-    const { limits, tasks } = this.catalogue;
+    const { config } = network;
+    const { limits } = this.catalogue;
     const most = Math.max(limits.max_locations, config.memory_locations);
     const together = Math.floor(limits.max_values / valuesPerLocation(config));
     return {
       ...network,
       memory_locations: config.memory_locations,
       limits: { max_steps: limits.max_steps, max_locations: most, max_location_steps: together },
-      problem: formOf(makeTask(tasks[task], settings), limits),
+      problem: formOf(this.taskOf(network), limits),
     };
   }
 
@@ -138,14 +155,28 @@ export class Backend {
    * @returns {NetworkFacts}
    */
   find(id) {
-    const found = [...this.#added, ...this.catalogue.networks].find((network) => network.id === id);
+    const found = this.#all.find((network) => network.id === id);
     if (found) return found;
     throw new Error(this.missing(id));
+  }
+
+  /** @param {string} id */
+  has(id) {
+    return this.#all.some((network) => network.id === id);
+  }
+
+  get #all() {
+    return [...this.#added, ...this.catalogue.networks, ...this.catalogue.baselines];
   }
 
   /** @param {NetworkFacts} network */
   taskOf({ task, task_settings: settings }) {
     return makeTask(this.catalogue.tasks[task], settings);
+  }
+
+  /** @param {string} id */
+  form(id) {
+    return formOf(this.taskOf(this.find(id)), this.catalogue.limits);
   }
 
   /** @param {string} id @param {Sizes} sizes @param {number} seed */
@@ -155,16 +186,19 @@ export class Backend {
   }
 
   /**
-   * @param {TraceRequest} request
+   * @param {TraceRequest} request @param {unknown} [_signal] the engine cannot be interrupted
+   * @param {Damage} [damage]
    * @returns {Promise<TraceDocument>}
    */
-  async trace({ network: id, problem, memory_locations: locations }) {
+  async trace({ network: id, problem, memory_locations: locations }, _signal, damage = {}) {
     const network = this.find(id);
     const facts = this.catalogue.tasks[network.task];
     const title = `${network.title}, ${sizesInWords(problem, facts)}`;
-    const about = { title, hint: facts.look_for || null, model: network.model };
+    // The hint tells what a trained network does.
+    const hint = network.sequences === 0 ? null : facts.look_for || null;
+    const about = { title, hint, model: network.model };
     this.#requireRoom(network.config, problem, this.taskOf(network), locations);
-    const trace = await this.machine("trace", { network, facts, problem, locations, about });
+    const trace = await this.machine("trace", { network, facts, problem, locations, about, damage });
     this.onTrace();
     return trace;
   }
@@ -212,8 +246,9 @@ function valuesPerLocation(config) {
  * @param {Problem} problem @param {TaskFacts} facts
  * @returns {Sizes}
  */
-function sizesOf(problem, { axes }) {
-  return Object.fromEntries(axes.map((axis) => [axis, sizeOf(problem, axis)]));
+function sizesOf(problem, { axes, parts }) {
+  const form = { parts: parts.map((part) => ({ ...part, axis: part.axes[0], shape: [] })) };
+  return Object.fromEntries(axes.map((axis) => [axis, sizeOf(problem, axis, form)]));
 }
 
 /** @param {Problem} problem @param {TaskFacts} facts */

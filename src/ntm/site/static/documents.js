@@ -1,21 +1,24 @@
 /** The engine's traces as documents for the viewer, as in Python's ntm.studio.documents. */
 
-import { TRACE_FORMAT } from "../../studio/static/facts.js";
+import { NTM_ARRAYS, TRACE_FORMAT } from "../../studio/static/facts.js";
+import { traceWith } from "./meddling.js";
 import { channelsOf, encodeProblem, optimumOf } from "./tasks.js";
 
 /** @import { NTMConfig } from "../../engine/web/python.d.ts" */
 /** @import { HeadKind, Problem, TraceDocument } from "../../studio/static/types.d.ts" */
 /** @import { Task } from "./tasks.js" */
-/** @import { About, Machine, Sequence, Tensor, Tensors } from "./types.d.ts" */
+/** @import { About, Damage, Machine, Sequence, Tensor, Tensors } from "./types.d.ts" */
 
 /**
  * Run a network on a drawn problem. `about` is { title, hint, model }.
  * @param {Machine} network @param {Problem} problem @param {Task} task @param {About} about
+ * @param {Damage} [damage] changes during the run
  * @returns {TraceDocument}
  */
-export function traceDocument(network, problem, task, about) {
+export function traceDocument(network, problem, task, about, damage = {}) {
   const batch = encodeProblem(problem, task);
-  const { outputs, ...recorded } = network.trace(batch);
+  const isChanged = damage.edit || damage.fix;
+  const { outputs, ...recorded } = isChanged ? traceWith(network, batch, damage) : network.trace(batch);
   const labels = channelsOf(task);
   /** @param {Float32Array} values @param {string[]} names */
   const shaped = (values, names) => ({ shape: [batch.steps, names.length], values });
@@ -30,6 +33,7 @@ export function traceDocument(network, problem, task, about) {
     config: network.config,
     steps: batch.steps,
     labels,
+    kinds: { inputs: "bits", outputs: "bits" }, // of every task that can be drawn
     inputs: shaped(batch.inputs, labels.inputs),
     outputs: shaped(outputs.values.map(sigmoid), labels.outputs),
     targets: shaped(batch.targets, labels.outputs),
@@ -63,25 +67,20 @@ function sigmoid(logit) {
 }
 
 /** @param {Tensors} trace @param {NTMConfig} config */
-function inside({ memory, reads, erases, adds, ...recorded }, config) {
+function inside(trace, config) {
   /** @type {HeadKind[]} */
   const kinds = ["read", "write"];
+  const recorded = (/** @type {string} */ name, /** @type {HeadKind} */ kind) =>
+    trace[`${kind}_${name}`] ?? trace[name];
   const heads = kinds.flatMap((kind) => {
-    const own = Object.entries(recorded).filter(([name]) => name.startsWith(`${kind}_`));
-    /** @type {[string, Tensor][]} */
-    const named = own.map(([name, array]) => [name.slice(kind.length + 1), array]);
-    /** @type {[string, Tensor][]} */
-    const arrays = kind === "write" ? [...named, ["erases", erases], ["adds", adds]] : named;
+    const own = NTM_ARRAYS.filter((array) => array.kind === kind);
     return Array.from({ length: config[`${kind}_heads`] }, (_, index) => ({
       kind, index,
-      arrays: Object.fromEntries(arrays.map(([name, array]) => [name, ofHead(array, index)])),
+      arrays: Object.fromEntries(own.map(({ name }) => [name, ofHead(recorded(name, kind), index)])),
     }));
   });
   return {
-    shifts: config.shifts,
-    memory: withoutBatch(memory),
-    reads: Array.from({ length: config.read_heads }, (_, index) => ofHead(reads, index)),
-    heads,
+    shifts: config.shifts, memory: withoutBatch(trace.memory), arrays: NTM_ARRAYS, lanes: {}, heads,
   };
 }
 

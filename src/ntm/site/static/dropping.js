@@ -17,6 +17,7 @@ export function acceptFiles(backend) {
       const { network, tensors } = await networkFromFiles([...files], backend.catalogue.tasks);
       await backend.add(network, tensors);
       location.hash = `#play/${encodeURIComponent(network.id).replaceAll("%3A", ":")}`;
+      scrollTo(0, 0); // the button is at the end of the page
     } catch (error) {
       message.textContent = messageOf(error);
     }

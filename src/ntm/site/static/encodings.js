@@ -1,6 +1,6 @@
 /**
  * The tasks' problems, equal to Python's: sampled with the same random numbers, and encoded step by
- * step. A kind of problem (see Python's `Drawing`) has
+ * step. The problems of a task have
  *
  *     sample(task, count, random)    random problems, in the format of drawings
  *     encode(problem, task, score)   inputs and targets of the network at each step
@@ -11,7 +11,7 @@
  * where `task` has the task's settings by their Python names. The last two are optional.
  */
 
-/** @import { CopyProblem, Drawing, NGramsProblem, RecallProblem, RepeatCopyProblem, SortProblem } from "../../studio/static/python.d.ts" */
+/** @import { AssociativeRecallProblem, CopyProblem, NGramsProblem, PrioritySortProblem, RepeatCopyProblem } from "../../studio/static/python.d.ts" */
 /** @import { Generator } from "./random.js" */
 /** @import { AssociativeRecall, Copy, NGrams, PrioritySort, RepeatCopy } from "./python.d.ts" */
 /** @import { Sequence } from "./types.d.ts" */
@@ -95,21 +95,61 @@ function filled(size, bits = [], others = {}) {
 /**
  * Random vectors for sequences of these lengths, drawn like Python's random_sequences.
  * @param {number[]} lengths @param {number} bits @param {Generator} random
+ * @param {number} [structured] share of the sequences that look like drawings
  */
-function drawnVectors(lengths, bits, random) {
-  const drawn = random.bits(Math.max(...lengths) * lengths.length * bits);
+function drawnVectors(lengths, bits, random, structured = 0) {
+  const fair = rowsOf(random.bits(Math.max(...lengths) * lengths.length * bits), lengths, bits);
+  if (!structured) return fair;
+  const chosen = random.uniform(lengths.length).map((value) => Number(value < Math.fround(structured)));
+  const drawings = likeDrawings(lengths, bits, random);
+  return fair.map((vectors, sequence) => (chosen[sequence] ? drawings[sequence] : vectors));
+}
+
+/**
+ * Vectors with the structure of drawings, drawn like Python's like_drawings.
+ * @param {number[]} lengths @param {number} bits @param {Generator} random
+ */
+function likeDrawings(lengths, bits, random) {
+  const [count, longest] = [lengths.length, Math.max(...lengths)];
+  const values = rowsOf(random.uniform(longest * count * bits), lengths, bits);
+  const density = random.uniform(count);
+  const repeating = rowsOf(random.uniform(longest * count), lengths, 1);
+  const likely = random.uniform(count);
+  const mayRepeat = random.uniform(count);
+  const firsts = random.uniform(count);
+  const counts = random.uniform(count);
+  const hasRun = random.uniform(count);
+  const full = random.uniform(count);
+  return lengths.map((length, i) => {
+    const repeats = mayRepeat[i] > 0.5 ? likely[i] : 0;
+    const first = Math.floor(Math.fround(firsts[i] * length));
+    const run = hasRun[i] > 0.5 ? Math.floor(Math.fround(Math.fround(counts[i] * length) + 1)) : 0;
+    let source = 0;
+    return values[i].map((_, step) => {
+      if (repeating[i][step][0] >= repeats) source = step;
+      if (step >= first && step < first + run) return Array(bits).fill(Number(full[i] > 0.5));
+      return values[i][source].map((value) => Number(value < density[i]));
+    });
+  });
+}
+
+/**
+ * The rows of each sequence, from values with the axes of a batch: step, sequence, bit.
+ * @param {Uint8Array | Float32Array} values @param {number[]} lengths @param {number} bits
+ */
+function rowsOf(values, lengths, bits) {
   return lengths.map((length, sequence) =>
     Array.from({ length }, (_, step) => {
       const first = (step * lengths.length + sequence) * bits;
-      return Array.from(drawn.subarray(first, first + bits));
+      return Array.from(values.subarray(first, first + bits));
     }));
 }
 
 /** @type {Kind<CopyProblem, Copy>} */
 const copy = {
-  sample({ bits, min_length: least, max_length: most }, count, random) {
+  sample({ bits, min_length: least, max_length: most, structured }, count, random) {
     const lengths = random.integers(least, most, count);
-    return drawnVectors(lengths, bits, random).map((vectors) => ({ vectors }));
+    return drawnVectors(lengths, bits, random, structured).map((vectors) => ({ vectors }));
   },
   encode({ vectors }, { bits, start_delimiter: starts, end_marker: marked }, score) {
     if (starts) score.hear([], { [bits + 1]: 1 });
@@ -126,7 +166,7 @@ const repeatCopy = {
   sample(task, count, random) {
     const lengths = random.integers(task.min_length, task.max_length, count);
     const repeats = random.integers(task.min_repeats, task.max_repeats, count);
-    const drawn = drawnVectors(lengths, task.bits, random);
+    const drawn = drawnVectors(lengths, task.bits, random, task.structured);
     return drawn.map((vectors, i) => ({ vectors, repeats: repeats[i] }));
   },
   encode({ vectors, repeats }, task, score) {
@@ -165,7 +205,7 @@ function normalised(repeats, task) {
   return (repeats - (low + high) / 2) / Math.fround(deviation);
 }
 
-/** @type {Kind<RecallProblem, AssociativeRecall>} */
+/** @type {Kind<AssociativeRecallProblem, AssociativeRecall>} */
 const recall = {
   sample(task, count, random) {
     const { bits, item_length: size } = task;
@@ -243,7 +283,7 @@ function optimalPredictions(bits, context) {
   });
 }
 
-/** @type {Kind<SortProblem, PrioritySort>} */
+/** @type {Kind<PrioritySortProblem, PrioritySort>} */
 const sort = {
   sample({ bits, length }, count, random) {
     const drawn = drawnVectors(Array(count).fill(length), bits, random);
@@ -273,11 +313,11 @@ function roundedToEven(value) {
   return rounded - value === 0.5 && rounded % 2 ? rounded - 1 : rounded;
 }
 
-/** @type {Record<Drawing, Kind>} */
+/** @type {Record<string, Kind>} */
 export const KINDS = {
-  vectors: copy,
-  "repeated vectors": repeatCopy,
-  items: recall,
-  bits: ngrams,
-  priorities: sort,
+  copy,
+  "repeat-copy": repeatCopy,
+  "associative-recall": recall,
+  ngrams,
+  "priority-sort": sort,
 };

@@ -4,12 +4,13 @@ import { greatestMagnitude } from "../../studio/static/arrays.js";
 import { onThemeChange } from "../../studio/static/colours.js";
 import { find, make, messageOf } from "../../studio/static/dom.js";
 import { rankedHeads } from "../../studio/static/heads.js";
-import { problemToTexts } from "../../studio/static/problems.js";
+import { Sketch, problemToTexts } from "../../studio/static/problems.js";
 import { writeRoute } from "../../studio/static/route.js";
 import { makeTimeline } from "../../studio/static/timeline.js";
 import { makeTip } from "../../studio/static/tip.js";
 import { readTrace, stretchInUse } from "../../studio/static/trace.js";
 import { MOMENTS } from "./moments.js";
+import { makeScatter } from "./scatter.js";
 
 /** @import { Problem, Shown, TimelineStage, Trace } from "../../studio/static/types.d.ts" */
 /** @import { Backend } from "./backend.js" */
@@ -40,12 +41,14 @@ export function startGallery(backend) {
 
 /** @param {Moment} moment @param {Backend} backend */
 function makeCard(moment, backend) {
-  const { title, network, sizes, seed, step, head, sentences } = moment;
-  const problem = backend.example(network, sizes, seed);
+  const { title, network, sizes, seed, step, head, sentences, scatter } = moment;
+  const form = backend.form(network);
+  const { problem } = new Sketch(backend.example(network, sizes, seed), form); // rounded as in links
   const address = writeRoute({
-    view: "play", id: network, ...problemToTexts(rounded(problem)), step: step + 1, head,
+    view: "play", id: network, ...problemToTexts(problem, form), step: step + 1, head,
+    moment: MOMENTS.indexOf(moment) + 1,
   });
-  const picture = make("div", { class: "moment-picture viewer", inert: true });
+  const picture = make("div", { class: "moment-picture viewer", inert: true }, "Loading ...");
   const element = make("article", { class: "card moment" },
     make("h2", {}, make("a", { href: address }, title)),
     picture,
@@ -58,9 +61,10 @@ function makeCard(moment, backend) {
     if (asked) return;
     asked = true;
     try {
-      const trace = readTrace(await backend.trace({ network, problem: rounded(problem) }));
+      const trace = readTrace(await backend.trace({ network, problem }));
       timeline = makeTimeline(trace, stageOf(trace, moment));
       picture.replaceChildren(timeline.element);
+      if (scatter) picture.append(makeScatter(trace, problem, trace.heads[scatter.head], scatter.property));
       redraw();
     } catch (error) {
       picture.textContent = messageOf(error);
@@ -71,16 +75,6 @@ function makeCard(moment, backend) {
     timeline?.show(step);
   }
   return { element, draw, redraw };
-}
-
-/**
- * A problem with priorities rounded as in an address, so that the picture agrees with the link.
- * @param {Problem} problem
- */
-function rounded(problem) {
-  const { priorities } = problem;
-  if (!priorities) return problem;
-  return { ...problem, priorities: priorities.map((one) => Math.round(one * 100) / 100) };
 }
 
 /**

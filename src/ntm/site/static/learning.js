@@ -1,33 +1,27 @@
 /** The view "Train it now": a worker trains a network, and the page shows its curve and memory. */
 
-import { download } from "../../studio/static/api.js";
-import { formatNumber } from "../../studio/static/arrays.js";
-import { drawChart, makeLegend } from "../../studio/static/chart.js";
 import { onThemeChange } from "../../studio/static/colours.js";
-import { ANY_FRAME, describePoint, frameOfBoth, legendOf, paperLines } from "../../studio/static/curves.js";
-import { find, findAll, findField, make, messageOf } from "../../studio/static/dom.js";
-import { headsOf } from "../../studio/static/heads.js";
-import { makeTimeline } from "../../studio/static/timeline.js";
-import { makeTip } from "../../studio/static/tip.js";
-import { locationsOf, readTrace } from "../../studio/static/trace.js";
+import { make, messageOf } from "../../studio/static/dom.js";
+import { wholeNumber, writeRoute } from "../../studio/static/route.js";
+import { readTrace } from "../../studio/static/trace.js";
 import { startMachine } from "./backend.js";
+import { CostChart } from "./costs.js";
 import { exampleOf } from "./example.js";
-import { REPORT_EVERY, trainedModel } from "./trainer.js";
-import { writeSafetensors } from "./weights.js";
+import { figuresOf, hasPassed, showFigures, yardstickOf } from "./figures.js";
+import { Reel } from "./reel.js";
+import { networkOf, saveWeights } from "./trained.js";
+import { partsOfPage } from "./trainparts.js";
+import { trainedModel } from "./trainer.js";
 
-/** @import { LegendEntry } from "../../studio/static/chart.js" */
-/** @import { Line, Point, Route, Shown, TimelineStage, Trace } from "../../studio/static/types.d.ts" */
+/** @import { Point, Route, Shown, Trace } from "../../studio/static/types.d.ts" */
 /** @import { Backend } from "./backend.js" */
-/** @import { Catalogue, NetworkFacts, Progress, Settings, Tensors } from "./types.d.ts" */
+/** @import { Result, Trained } from "./trained.js" */
+/** @import { Parts } from "./trainparts.js" */
+/** @import { Catalogue, Progress } from "./types.d.ts" */
 /** @typedef {{ task: string, model: string, seed: number }} Choice */
-/** @typedef {Choice & { settings: Settings }} Trained */
-/** @typedef {ReturnType<typeof partsOfPage>} Parts */
 
-const SOLVED = 0.1; // bits, in this many reports in a row, because a curve has spikes
-const SOLVED_REPORTS = 5;
+const LANES = ["Input", "Target", "Output", "Optimum", "write", "read"];
 const CHART_EVERY = 150; // milliseconds
-// Made once: making a format takes longer than drawing a lane, and every frame uses it.
-const COUNTS = new Intl.NumberFormat("en");
 
 /**
  * @param {Catalogue} guide @param {Backend} backend
@@ -38,20 +32,6 @@ export function startLearning(guide, backend) {
   return { show: (route) => learning.show(route) };
 }
 
-function partsOfPage() {
-  const form = find("train-form", HTMLFormElement);
-  return {
-    form,
-    page: find("train", HTMLElement),
-    task: findField(form, "task", HTMLSelectElement),
-    model: findField(form, "model", HTMLSelectElement),
-    seed: findField(form, "seed", HTMLInputElement),
-    ...findAll(HTMLButtonElement, ["start", "stop", "play", "save"], "train-"),
-    ...findAll(HTMLElement, ["figures", "message", "news", "chart", "legend", "picture", "command",
-      "same", "refusal", "reading", "curves-of", "picture-of"], "train-"),
-  };
-}
-
 class Learning {
   /** @type {Point[]} */
   points = [];
@@ -60,20 +40,13 @@ class Learning {
   /** @type {Omit<Progress, "points" | "picture"> | null} */
   progress = null; // { sequences, seconds, done }
   /** @type {{ sequences: number, seconds: number } | null} */
-  solved = null; // { sequences, seconds } when the cost was first below SOLVED
-  /** @type {Record<string, Record<string, Point[]>> | null} */
-  papers = null;
-  /** @type {ReturnType<typeof makeTimeline> | null} */
-  timeline = null;
-  /** @type {string | null} */
-  pictured = null; // task and model of the timeline
-  legend = ""; // texts of the legend
-  drawnAt = 0;
-  tip = makeTip();
+  passed = null; // when the cost was first below the yardstick
+  yardstick = yardstickOf();
+  most = 0; // sequences of the whole training
+  afterwards = ""; // the address to open when training ends
   parts = partsOfPage();
-  /** @type {Trace | null} */
-  trace = null;
-  /** @type {{ tensors: Tensors, sequences: number } | null} */
+  picture = new Reel(this.parts.picture, { label: "Over time, in training", lanes: LANES });
+  /** @type {Result | null} */
   result = null;
 
   /** @param {Catalogue} guide @param {Backend} backend */
@@ -81,7 +54,7 @@ class Learning {
     this.guide = guide;
     this.backend = backend;
     this.machine = startMachine((progress) => this.take(progress));
-    this.parts.page.append(...this.tip.elements);
+    this.costs = new CostChart(guide);
     this.prepareForm(this.parts);
     new ResizeObserver(() => this.redraw()).observe(this.parts.chart);
     onThemeChange(() => this.redraw());
@@ -110,23 +83,39 @@ class Learning {
 
   /** @param {Promise<unknown> | void} promise */
   async attempt(promise) {
+    this.parts.message.textContent = "";
     try {
       await promise;
-      this.parts.message.textContent = "";
     } catch (error) {
       this.parts.message.textContent = messageOf(error);
     }
   }
 
   /**
-   * The address may name a task.
+   * Show the training of an address: its task, model and seed. An address with a number of sequences
+   * starts at once. At the end the page opens the address `next`, if there is one.
    * @param {Route} route
    */
-  async show({ id }) {
+  async show(route) {
+    const { id, sequences, next } = route;
     const isKnown = Object.hasOwn(this.guide.training, id);
-    if (isKnown && !this.isBusy) this.parts.task.value = id;
+    const isFree = isKnown && !this.isBusy;
+    if (isFree) this.choose(route);
     await this.attempt(this.progress ? this.redraw() : this.prepare());
+    const most = wholeNumber(sequences, 1);
+    if (isFree && most !== null) await this.attempt(this.begin(most, next));
     if (id && !isKnown) this.parts.message.textContent = `There is no task ${id} here.`;
+  }
+
+  /**
+   * Fill in the form.
+   * @param {Route} route
+   */
+  choose({ id: name, model: kind = "", seed: number }) {
+    const { task, model, seed } = this.parts;
+    task.value = name;
+    if (Object.hasOwn(this.guide.training[name], kind)) model.value = kind;
+    if (wholeNumber(number, 1)) seed.value = String(number);
   }
 
   get isBusy() {
@@ -152,12 +141,16 @@ class Learning {
   /** Show the chosen training: its command, the paper's curves, and the untrained network. */
   async prepare() {
     this.showCommand();
-    if (!this.papers) {
-      const answer = await fetch("data/curves.json");
-      this.papers = answer.ok ? await answer.json() : {};
-    }
+    if (!this.parts.page.hidden) history.replaceState(null, "", this.address);
+    await this.costs.prepare();
     if (!this.isBusy) this.redraw();
     if (!this.progress) await this.showStart();
+  }
+
+  /** The address of the chosen training. */
+  get address() {
+    const { task, model, seed } = this.choice;
+    return writeRoute({ view: "train", id: task, model, seed: this.refusalOf(seed) ? null : seed });
   }
 
   /** Show the command. The page trains one start; the command by default would try several. */
@@ -187,7 +180,12 @@ class Learning {
     if (!isLate) this.showPicture(readTrace(started), choice);
   }
 
-  async begin() {
+  /**
+   * Start a training.
+   * @param {number | null} [most] number of sequences; by default all of the task's settings
+   * @param {string} [next] address to open at the end
+   */
+  async begin(most = null, next = "") {
     const { task: name, model, seed } = this.choice;
     const refusal = this.refusalOf(seed);
     if (refusal) throw new Error(refusal);
@@ -196,14 +194,17 @@ class Learning {
     const settings = training[name][model];
     this.trained = { task: name, model, seed, settings };
     this.points = [];
-    this.solved = null;
+    this.passed = null;
+    this.yardstick = yardstickOf(this.costs.papers?.[name]?.[model]);
+    this.most = Math.min(most ?? Infinity, settings.training.sequences);
+    this.afterwards = next;
     this.progress = { sequences: 0, seconds: 0, done: false };
     this.showButtons();
     this.say("Training has started");
     const request = {
       facts: tasks[name], settings, problem: exampleOf(tasks[name], settings.task),
       starts: { training: streams.training[seed], weights: streams.weights[seed] },
-      most: settings.training.sequences,
+      most: this.most,
     };
     await this.machine("train", request).catch((error) => this.giveUp(error));
   }
@@ -227,16 +228,26 @@ class Learning {
     if (!this.isBusy) return;
     this.progress = progress;
     this.points.push(...points);
-    const last = this.points.slice(-SOLVED_REPORTS);
-    const isSolved = last.length === SOLVED_REPORTS && last.every(([, bits]) => bits < SOLVED);
-    if (isSolved && !this.solved) {
-      this.solved = { sequences: last[last.length - 1][0], seconds: progress.seconds };
+    if (progress.trouble) return this.attempt(this.diverged(progress.trouble));
+    if (!this.passed && hasPassed(this.points, this.yardstick)) {
+      this.passed = { sequences: this.points[this.points.length - 1][0], seconds: progress.seconds };
       this.say(this.figures.slice(-1).flat().join(" "));
     }
-    this.showFigures();
+    showFigures(this.parts.figures, this.figures);
     if (picture && this.trained) this.showPicture(readTrace(picture), this.trained);
-    if (progress.done || performance.now() - this.drawnAt > CHART_EVERY) this.drawChart();
+    if (progress.done || performance.now() - this.costs.drawnAt > CHART_EVERY) this.drawChart();
     if (progress.done) this.attempt(this.finish());
+  }
+
+  /**
+   * Say that training failed. The network is of no use, so it cannot be played with.
+   * @param {string} trouble
+   */
+  async diverged(trouble) {
+    const { sequences } = this.progress ?? { sequences: 0 };
+    const seen = `after ${sequences.toLocaleString("en")} sequences`;
+    this.say("Training has failed");
+    this.giveUp(new Error(`Training failed ${seen}: ${trouble} Train again with another seed.`));
   }
 
   /** Stop. If the engine is still loading, training will start and stop at once. */
@@ -255,6 +266,7 @@ class Learning {
     this.showButtons();
     this.drawChart();
     this.say(`Training has stopped. ${this.figures.map((one) => one.join(": ")).join(", ")}`);
+    if (this.afterwards && result.sequences === this.most) await this.play(this.afterwards);
   }
 
   /**
@@ -273,69 +285,20 @@ class Learning {
   }
 
   get figures() {
-    const { sequences, seconds } = this.progress ?? { sequences: 0, seconds: 0 };
-    const bits = this.points.at(-1)?.[1];
-    const speed = seconds > 0 ? Math.round(sequences / seconds) : 0;
-    const solved = this.solved &&
-      `${this.solved.seconds.toFixed(1)} s, ${COUNTS.format(this.solved.sequences)} sequences`;
-    return [
-      ["Sequences", COUNTS.format(sequences)],
-      ["Bits per sequence", bits === undefined ? "-" : formatNumber(bits)],
-      ["Seconds", seconds.toFixed(1)],
-      ["Sequences per second", COUNTS.format(speed)],
-      [`Below ${SOLVED} bits after`, solved ?? "-"],
-    ];
+    const now = this.progress ?? { sequences: 0, seconds: 0 };
+    return figuresOf(now, this.points, this.most, this.yardstick, this.passed);
   }
 
-  /** Update the figures in place: rebuilding them sixty times per second is slow. */
-  showFigures() {
-    const { figures: list } = this.parts;
-    if (!list.children.length) {
-      list.append(...this.figures.map(([name]) => make("div", {}, make("dt", {}, name), make("dd"))));
-    }
-    this.figures.forEach(([, value], i) => {
-      const place = list.children[i].lastChild;
-      if (place && place.textContent !== value) place.textContent = value;
-    });
-  }
-
-  /**
-   * Update the picture in place if the sizes are equal: rebuilding it takes longer than a frame.
-   * @param {Trace} trace @param {Choice} choice
-   */
-  showPicture(trace, { task, model, seed }) {
-    this.trace = trace;
+  /** @param {Trace} trace @param {Choice} choice */
+  showPicture(trace, { task, seed }) {
     this.showWhose("picture-of", task, seed);
-    const sizes = `${task} ${model}`;
-    if (this.pictured === sizes) return this.timeline?.update(trace);
-    this.pictured = sizes;
-    const timeline = (this.timeline = makeTimeline(trace, this.stageOf(trace)));
-    this.parts.picture.replaceChildren(timeline.element);
-    timeline.layout();
-  }
-
-  /**
-   * A stage with the heads and locations of a trace, also for later traces of the same sizes.
-   * @param {Trace} first
-   * @returns {TimelineStage}
-   */
-  stageOf(first) {
-    return {
-      tip: this.tip,
-      goTo: () => {},
-      step: () => 0,
-      headOf: (kind) => headsOf(this.trace ?? first, kind)[0],
-      stretch: () => ({ start: 0, count: locationsOf(first) }),
-      greatest: () => 1,
-      lanes: ["Input", "Target", "Output", "Optimum", "write", "read"],
-      compact: true,
-    };
+    this.picture.show(trace);
   }
 
   redraw() {
     if (this.parts.page.hidden) return;
     this.drawChart();
-    this.timeline?.layout();
+    this.picture.layout();
   }
 
   /**
@@ -349,42 +312,9 @@ class Learning {
   }
 
   drawChart() {
-    this.drawnAt = performance.now();
-    const { models, tasks } = this.guide;
     const { task, model, seed } = this.trained ?? this.choice;
-    const paper = paperLines(this.papers?.[task], models);
     this.showWhose("curves-of", task, seed);
-    this.showReading(paper, tasks[task].readable_bits);
-    const run = {
-      name: "this page's network", model, colours: models[model].colours, points: this.points,
-      marker: 0, strong: true,
-    };
-    const usual = tasks[task].frame ?? ANY_FRAME;
-    const frame = frameOfBoth(this.points, paper, usual, REPORT_EVERY);
-    drawChart(this.parts.chart, [...paper, run], frame, this.tip, describePoint);
-    this.showLegend(legendOf(paper, [run], models));
-  }
-
-  /**
-   * Explain the flat ends of the paper's curves: smaller costs cannot be read off the figure.
-   * @param {Line[]} paper @param {number} readable
-   */
-  showReading(paper, readable) {
-    const isReached = paper.some(({ points }) => points.some(([, bits]) => bits <= readable));
-    const least = `costs below ${formatNumber(readable)} bits look like 0`;
-    this.parts.reading.textContent =
-      isReached ? `The paper's curves are read off its printed figure, where ${least}.` : "";
-  }
-
-  /**
-   * Update the legend only if it changes, that is with the task or the model.
-   * @param {LegendEntry[]} entries
-   */
-  showLegend(entries) {
-    const texts = entries.map(([, text]) => text).join();
-    if (this.legend === texts) return;
-    this.legend = texts;
-    this.parts.legend.replaceChildren(makeLegend(entries));
+    this.costs.draw(task, model, this.points);
   }
 
   /** The last training and its weights. */
@@ -394,34 +324,19 @@ class Learning {
     throw new Error("Train a network first.");
   }
 
-  /**
-   * The network's entry in the list of the play view.
-   * @returns {NetworkFacts}
-   */
   get network() {
-    const { trained: { task, model, seed, settings }, result } = this.outcome;
-    const title = `${task}, trained here (seed ${seed})`;
-    return {
-      id: `trained:${task}-${model}-${seed}`, title, task, task_settings: settings.task, model,
-      config: settings.model, sequences: result.sequences,
-      bits: this.points.at(-1)?.[1] ?? null,
-    };
+    const { trained, result } = this.outcome;
+    return networkOf(trained, result, this.points.at(-1)?.[1] ?? null);
   }
 
-  async play() {
+  /** @param {string} [address] of the play view */
+  async play(address = writeRoute({ view: "play", id: this.network.id })) {
     await this.backend.add(this.network, this.outcome.result.tensors);
-    location.hash = `#play/${this.network.id}`;
+    location.hash = address;
   }
 
-  /** Save the weights in the format of the package's files, with the settings as metadata. */
   save() {
-    const { trained: { task: name, model, settings, seed }, result } = this.outcome;
-    const told = {
-      ...settings, task: { name, ...settings.task }, model: { name: model, ...settings.model },
-      training: { ...settings.training, seed },
-    };
-    const facts = { settings: told, trained_sequences: result.sequences };
-    const bytes = writeSafetensors(result.tensors, { ntm: JSON.stringify(facts) });
-    download(new Blob([bytes]), `${this.network.id.replace("trained:", "")}.safetensors`);
+    const { trained, result } = this.outcome;
+    saveWeights(trained, result);
   }
 }

@@ -1,12 +1,15 @@
 /**
  * Moments worth seeing. Each has a network, a problem (its sizes and the seed of the sample), a
- * step and a head to look at (both from 0), the lanes of its picture and three sentences.
+ * step and a head to look at (both from 0), the lanes of its picture and three sentences. A scatter
+ * shows the locations of a head against a property of the input.
  */
 
 /** @import { Sizes } from "../../studio/static/types.d.ts" */
+/** @import { Property } from "./scatter.js" */
 /**
  * @typedef {{ title: string, network: string, sizes: Sizes, seed: number, step: number,
- *   head: number, lanes: string[], sentences: string[] }} Moment
+ *   head: number, lanes: string[], sentences: string[],
+ *   scatter?: { head: number, property: Property } }} Moment
  */
 
 /** @type {Moment[]} */
@@ -63,21 +66,21 @@ export const MOMENTS = [
   },
   {
     title: "The n-grams table",
-    network: "pretrained:ngrams-lstm", sizes: { length: 200 }, seed: 5, step: 120, head: 0,
-    lanes: ["Output", "Optimum", "write", "read"],
+    network: "pretrained:ngrams-lstm", sizes: { length: 200 }, seed: 5, step: 120, head: 1,
+    lanes: ["Output", "Optimum"], scatter: { head: 1, property: "context" },
     sentences: [
       "Each bit depends on the five bits before it, with odds that are new in every sequence.",
-      "Whenever the same five bits come again, the read head returns to the same location.",
+      "Whenever the same five bits come again, the read head returns to the same location: the dots of each column lie on one another.",
       "This location records which bits followed before, and the predictions come close to the best possible ones.",
     ],
   },
   {
     title: "Sort's line",
     network: "pretrained:priority-sort-ff", sizes: { length: 20 }, seed: 71, step: 12, head: 7,
-    lanes: ["Output", "write", "read"],
+    lanes: ["write", "read"], scatter: { head: 7, property: "priority" },
     sentences: [
       "Twenty vectors arrive in any order, each with a priority.",
-      "One head writes each vector to a location that depends linearly on its priority.",
+      "One head writes each vector to a location that depends linearly on its priority: the dots lie on a line.",
       "So the memory is the sorted list, and to answer a read head only walks along it, from the highest priority down.",
     ],
   },

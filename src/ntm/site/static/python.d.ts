@@ -6,6 +6,7 @@ export interface Copy {
   max_length: number;
   start_delimiter: boolean;
   end_marker: boolean;
+  structured: number;
 }
 
 export interface RepeatCopy {
@@ -17,6 +18,7 @@ export interface RepeatCopy {
   scale_min_repeats: number | null;
   scale_max_repeats: number | null;
   delimiter: string;
+  structured: number;
 }
 
 export interface AssociativeRecall {

@@ -18,7 +18,7 @@ import { KINDS, Score } from "./encodings.js";
  * @returns {Task}
  */
 export function makeTask(facts, settings = {}) {
-  return { facts, kind: KINDS[facts.drawing], settings: { ...facts.defaults, ...settings } };
+  return { facts, kind: KINDS[facts.task], settings: { ...facts.defaults, ...settings } };
 }
 
 /**
@@ -90,18 +90,15 @@ function settingsFor(problem, task) {
 }
 
 /**
- * Facts about a task for the drawing pane, as in Python's ntm.studio.drawings.form.
+ * Facts about a task for the drawing pane, as in Python's ntm.studio.problems.form.
  * @param {Task} task @param {PageLimits} limits
  * @returns {ProblemForm}
  */
 export function formOf(task, limits) {
-  const setting = (/** @type {string} */ name, usual = 0) => Number(task.settings[name] ?? usual);
   const sizes = task.facts.axes.map((axis) => [axis, sizeRange(task, axis, limits)]);
-  return {
-    fields: task.facts.fields, bits: setting("bits", 1), item_length: setting("item_length", 1),
-    context: setting("context"),
-    sizes: Object.fromEntries(sizes),
-  };
+  const parts = task.facts.parts.map(({ name, kind, axes: [axis, ...fixed] }) =>
+    ({ name, kind, axis, shape: fixed.map((setting) => Number(task.settings[setting])) }));
+  return { parts, context: Number(task.settings.context ?? 0), sizes: Object.fromEntries(sizes) };
 }
 
 /**

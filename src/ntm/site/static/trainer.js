@@ -2,6 +2,7 @@
 
 import { SMALLEST_BLOCK } from "../../engine/web/facts.js";
 import { initialWeights } from "./initial.js";
+import { hasSmaller, mixtureOf, taskAfter } from "./mixture.js";
 import { Generator, blockSeed } from "./random.js";
 import { encodeProblem, sampleProblems } from "./tasks.js";
 import { enlarged } from "./weights.js";
@@ -26,11 +27,12 @@ export function trainedModel({ model, training }) {
 
 export class Trainer {
   sequences = 0;
-  /** @type {Problems[]} */
+  /** @type {{ batch: Problems, smaller: boolean }[]} */
   #batches = [];
   #block = 0;
-  #sum = 0; // sum of the costs since the last report
+  #sum = 0; // sum of the costs since the last report, without smaller problems
   #counted = 0;
+  #seen = 0; // sequences since the last report
 
   /**
    * `settings` are sections as in a run's config.json; `starts` are the starts of its random
@@ -41,6 +43,7 @@ export class Trainer {
     this.task = task;
     this.settings = settings;
     this.start = starts.training;
+    this.mixture = mixtureOf(settings.training.mixture);
     const model = trainedModel(settings);
     this.network = engine.network(model);
     const random = new Generator(blockSeed(starts.weights, 0));
@@ -63,7 +66,7 @@ export class Trainer {
     const points = [];
     do {
       const bits = this.step();
-      if (this.#counted >= REPORT_EVERY) points.push(this.#report());
+      if (this.#seen >= REPORT_EVERY && this.#counted > 0) points.push(this.#report());
       if (!Number.isFinite(bits)) break;
     } while (!isOver());
     return points;
@@ -72,31 +75,42 @@ export class Trainer {
   /** One update; returns the mean cost of its sequences in bits. */
   step() {
     if (this.#batches.length === 0) this.#batches = this.#nextBlock();
-    const batch = /** @type {Problems} */ (this.#batches.pop());
+    const { batch, smaller } = /** @type {{ batch: Problems, smaller: boolean }} */ (this.#batches.pop());
     const bits = this.network.train(batch, this.settings.optimiser);
     this.sequences += batch.sequences;
-    this.#sum += bits * batch.sequences;
-    this.#counted += batch.sequences;
+    this.#seen += batch.sequences;
+    if (!smaller) {
+      this.#sum += bits * batch.sequences;
+      this.#counted += batch.sequences;
+    }
     return bits;
   }
 
   /** @returns {Point} */
   #report() {
     const mean = this.#sum / this.#counted;
-    this.#sum = this.#counted = 0;
+    this.#sum = this.#counted = this.#seen = 0;
     return [this.sequences, mean];
   }
 
   /** Sample the batches of the next block, the last first. As in Python, batches are whole. */
   #nextBlock() {
+    const { mixture, task } = this;
     const size = this.settings.training.batch_size;
     const count = size * Math.ceil(SMALLEST_BLOCK / size);
+    const before = this.#block * count;
     const random = new Generator(blockSeed(this.start, this.#block++));
-    const problems = sampleProblems(this.task, count, random);
-    const encoded = problems.map((problem) => encodeProblem(problem, this.task));
-    const batches = [];
-    for (let at = 0; at < count; at += size) batches.unshift(sideBySide(encoded.slice(at, at + size)));
-    return batches;
+    const firsts = Array.from({ length: count / size }, (_, i) => count - (i + 1) * size);
+    const smaller = firsts.map((at) => mixture !== null && hasSmaller(mixture, before + at, size));
+    const problems = sampleProblems(task, count, random);
+    const others = mixture && smaller.includes(true)
+      ? sampleProblems(taskAfter(mixture, before, task), count, random)
+      : problems;
+    return firsts.map((at, i) => {
+      const chosen = (smaller[i] ? others : problems).slice(at, at + size);
+      const batch = sideBySide(chosen.map((problem) => encodeProblem(problem, task)));
+      return { batch, smaller: smaller[i] };
+    });
   }
 }
 

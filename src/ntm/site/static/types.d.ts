@@ -4,7 +4,7 @@ import type { Network as Machine, Tensor } from "../../engine/web/engine.js";
 import type {
   Initialisation, NTMConfig, OptimiserSettings, TrainingSettings,
 } from "../../engine/web/python.d.ts";
-import type { Axis, Drawing } from "../../studio/static/python.d.ts";
+import type { Axis, PartKind } from "../../studio/static/python.d.ts";
 import type {
   Guide, Labels, Point, Problem, TaskGuide, TraceDocument,
 } from "../../studio/static/types.d.ts";
@@ -17,6 +17,8 @@ export type TaskSettings = Record<string, number | boolean | string | null>;
 export interface Catalogue extends Guide {
   tasks: Record<string, TaskFacts>;
   networks: NetworkFacts[];
+  /** Networks for comparison, which are not listed. */
+  baselines: NetworkFacts[];
   /** Settings for training, by task and model. */
   training: Record<string, Record<string, Settings>>;
   /** Starts of the random streams, by the seed of a run. */
@@ -33,11 +35,10 @@ export interface PageLimits {
 
 /** A task that can be drawn. */
 export interface TaskFacts extends TaskGuide {
-  drawing: Drawing;
   axes: Axis[];
   smallest: Partial<Record<Axis, number>>;
   defaults: TaskSettings;
-  fields: string[];
+  parts: { name: string; axes: string[]; kind: PartKind }[];
   channels: (Labels & { options: TaskSettings })[];
   readable_bits: number;
 }
@@ -85,6 +86,32 @@ export interface TrainRequest {
   problem: Problem;
   /** Number of sequences to train on. */
   most: number;
+  /** Number of sequences between pictures; by default, pictures come at a steady rate. */
+  pictureEvery?: number;
+  /** Milliseconds to wait after each picture. */
+  wait?: number;
+}
+
+/** A part of a network that can be turned off. */
+export type Switch = "content" | "interpolation" | "shift" | "sharpening" | "erase";
+/** A number that a visitor writes into the memory after a step; without a component, all of a location. */
+export interface Edit {
+  step: number;
+  location: number;
+  component: number | null;
+  value: number;
+}
+/** A value that the write heads get at one step instead of the controller's. */
+export interface Fix {
+  step: number;
+  part: Exclude<Switch, "erase">;
+  value: number;
+}
+/** Changes to a network that a visitor makes to see what breaks. */
+export interface Damage {
+  without?: Switch[];
+  edit?: Edit | null;
+  fix?: Fix | null;
 }
 
 /** Requests of the page to the worker. */
@@ -93,6 +120,7 @@ export interface Answers {
   keep(request: { id: string; tensors: Tensors }): void;
   trace(request: {
     network: Run; facts: TaskFacts; problem: Problem; locations?: number | null; about: About;
+    damage?: Damage;
   }): Promise<TraceDocument>;
   train(request: TrainRequest): Promise<void>;
   stop(request: object): Promise<{ tensors: Tensors; sequences: number }>;
@@ -104,6 +132,8 @@ export interface Progress {
   sequences: number;
   seconds: number;
   done: boolean;
+  /** Why training cannot continue, for instance because it diverged. */
+  trouble?: string;
   picture?: TraceDocument;
 }
 

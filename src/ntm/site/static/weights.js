@@ -23,10 +23,10 @@ export function readSafetensors(buffer) {
   const length = buffer.byteLength < 8 ? -1 : Number(view.getBigUint64(0, true));
   if (length < 2 || length > buffer.byteLength - 8) throw new Error("It is not a safetensors file.");
   const header = headerOf(new Uint8Array(buffer, 8, length));
-  const { __metadata__: metadata = {}, ...entries } = header;
+  const { __metadata__: metadata, ...entries } = header;
   const named = Object.entries(entries).map(([name, entry]) =>
     [name, tensorOf(name, entry, view, 8 + length)]);
-  return { tensors: Object.fromEntries(named), metadata };
+  return { tensors: Object.fromEntries(named), metadata: metadata ?? {} };
 }
 
 /**
@@ -45,10 +45,11 @@ function headerOf(bytes) {
 
 /**
  * @param {string} name
- * @param {{ dtype?: string, shape?: number[], data_offsets?: number[] }} entry
+ * @param {{ dtype?: string, shape?: number[], data_offsets?: number[] } | null} entry
  * @param {DataView} view @param {number} start
  */
-function tensorOf(name, { dtype, shape, data_offsets: offsets } = {}, view, start) {
+function tensorOf(name, entry, view, start) {
+  const { dtype, shape, data_offsets: offsets } = entry ?? {};
   const reader = READERS.get(dtype);
   if (!reader) throw new Error(`Its ${name} is of type ${dtype}; it must be floating-point.`);
   const [from, to] = Array.isArray(offsets) ? offsets : [NaN, NaN];

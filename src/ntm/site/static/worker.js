@@ -8,21 +8,26 @@ import { traceDocument } from "./documents.js";
 import { initialWeights } from "./initial.js";
 import { Generator, blockSeed } from "./random.js";
 import { makeTask } from "./tasks.js";
+import { without } from "./switches.js";
 import { Trainer } from "./trainer.js";
 import { enlarged, readSafetensors } from "./weights.js";
 
-/** @import { Problem } from "../../studio/static/types.d.ts" */
+/** @import { Point, Problem } from "../../studio/static/types.d.ts" */
+/** @import { Engine } from "../../engine/web/engine.js" */
 /** @import { Answers, Progress, Question, Run, Tensors, TrainRequest } from "./types.d.ts" */
 /**
  * @typedef {{ trainer: Trainer, problem: Problem, most: number, began: number, stopped: boolean,
- *   pictured?: number }} Training
+ *   pictured?: number, pictureEvery?: number, wait: number }} Training
  */
 
 const SLICE = 14; // milliseconds of training between checks for messages
 const PICTURE_EVERY = 120; // milliseconds
 const DATA = new URL("../../data/", import.meta.url);
 
-const engine = loadEngine(new URL("../../engine/web/engine.wasm", import.meta.url));
+const ENGINE = new URL("../../engine/web/engine.wasm", import.meta.url);
+
+/** @type {Map<string, Promise<Engine>>} */
+const engines = new Map(); // the promise of the only engine, by its address
 /** @type {Map<string, Promise<Tensors>>} */
 const weights = new Map(); // promises of tensors by network id
 const turn = new MessageChannel();
@@ -35,13 +40,15 @@ const ANSWERS = {
   keep({ id, tensors }) {
     weights.set(id, Promise.resolve(tensors));
   },
-  async trace({ network, facts, problem, locations, about }) {
+  async trace({ network, facts, problem, locations, about, damage = {} }) {
     const tensors = await weightsOf(network);
     const config = { ...network.config, memory_locations: locations ?? network.config.memory_locations };
-    const machine = (await engine).network(config);
+    const machine = (await theEngine()).network(config);
     try {
-      machine.load(enlarged(tensors, network.config, config.memory_locations));
-      return traceDocument(machine, problem, makeTask(facts, network.task_settings), about);
+      const damaged = without(tensors, config, damage.without ?? []);
+      machine.load(enlarged(damaged, network.config, config.memory_locations));
+      const task = makeTask(facts, network.task_settings);
+      return traceDocument(machine, problem, task, about, damage);
     } finally {
       machine.free();
     }
@@ -63,12 +70,12 @@ const ANSWERS = {
  * @param {TrainRequest} request @param {Promise<Training> | null} before
  * @returns {Promise<Training>}
  */
-async function begin({ facts, settings, starts, problem, most }, before) {
+async function begin({ facts, settings, starts, problem, most, pictureEvery, wait = 0 }, before) {
   const last = await before?.catch(() => null);
   if (last) last.stopped = true;
   last?.trainer.network.free();
-  const trainer = new Trainer(await engine, makeTask(facts, settings.task), settings, starts);
-  return { trainer, problem, most, began: performance.now(), stopped: false };
+  const trainer = new Trainer(await theEngine(), makeTask(facts, settings.task), settings, starts);
+  return { trainer, problem, most, pictureEvery, wait, began: performance.now(), stopped: false };
 }
 
 /**
@@ -78,8 +85,23 @@ async function begin({ facts, settings, starts, problem, most }, before) {
  */
 function weightsOf(network) {
   const { id, file } = network;
-  const found = weights.get(id) ?? (file ? fetched(file) : untrained(network));
-  weights.set(id, found);
+  return kept(weights, id, () => (file ? fetched(file) : untrained(network)));
+}
+
+function theEngine() {
+  return kept(engines, ENGINE.href, () => loadEngine(ENGINE));
+}
+
+/**
+ * The promise stored under this key, or a new one. A promise that fails is not stored, so that the
+ * next request tries again.
+ * @template Value
+ * @param {Map<string, Promise<Value>>} promises @param {string} key @param {() => Promise<Value>} ask
+ */
+function kept(promises, key, ask) {
+  const found = promises.get(key) ?? ask();
+  promises.set(key, found);
+  found.catch(() => promises.get(key) === found && promises.delete(key));
   return found;
 }
 
@@ -116,18 +138,31 @@ function goOn(state) {
   if (state.stopped) return;
   const { trainer } = state;
   const began = performance.now();
-  const isOver = () => performance.now() - began >= SLICE || trainer.sequences >= state.most;
-  const points = trainer.run(isOver);
+  const next = trainer.sequences + (state.pictureEvery ?? Infinity);
+  const last = Math.min(next, state.most);
+  const isOver = () =>
+    trainer.sequences >= last || (!state.pictureEvery && performance.now() - began >= SLICE);
+  const secondsSoFar = () => (performance.now() - state.began) / 1000;
+  /** @type {Point[]} */
+  let points;
+  try {
+    points = trainer.run(isOver);
+  } catch (error) {
+    state.stopped = true;
+    const trouble = error instanceof Error ? error.message : String(error);
+    const { sequences } = trainer;
+    postMessage({ progress: { points: [], sequences, seconds: secondsSoFar(), done: true, trouble } });
+    return;
+  }
   const done = trainer.sequences >= state.most;
-  const seconds = (performance.now() - state.began) / 1000;
   /** @type {Progress} */
-  const progress = { points, sequences: trainer.sequences, seconds, done };
-  if (done || !(began - (state.pictured ?? -Infinity) < PICTURE_EVERY)) {
+  const progress = { points, sequences: trainer.sequences, seconds: secondsSoFar(), done };
+  if (done || state.pictureEvery || !(began - (state.pictured ?? -Infinity) < PICTURE_EVERY)) {
     state.pictured = began;
     progress.picture = traceDocument(trainer.network, state.problem, trainer.task, {});
   }
   postMessage({ progress });
-  if (!done) afterMessages(() => goOn(state));
+  if (!done) afterMessages(() => (state.wait ? setTimeout(goOn, state.wait, state) : goOn(state)));
 }
 
 addEventListener("message", async (/** @type {MessageEvent<Question>} */ { data }) => {

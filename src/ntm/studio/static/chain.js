@@ -1,79 +1,108 @@
-/** Figure 2 of the paper for one head at one step: four weightings, each computed from the last. */
+/**
+ * All arrays of one head over the locations, at one step. For an NTM this is figure 2 of the paper:
+ * four weightings, each computed from the last.
+ */
 
 import { formatNumber, partAt, peakOf } from "./arrays.js";
 import { headColour } from "./colours.js";
 import { make, pixelRatio } from "./dom.js";
-import { makeSymbol } from "./equations.js";
+import { isSymbol, makeSymbol } from "./equations.js";
 import { drawBars, fittingCell } from "./heatmap.js";
 import { tellValues } from "./tip.js";
 
-/** @import { Head, Part, Stage, Tip, Trace } from "./types.d.ts" */
+/** @import { Head, NamedValues, Part, Stage, Tip, Trace } from "./types.d.ts" */
 /**
- * @typedef {{ field: "content" | "gated" | "shifted" | "weightings", title: string, symbol: string,
- *   parameter: (head: Head, step: number, shifts: number[]) => string,
- *   words: (head: Head, step: number, shifts: number[]) => string,
- *   ghost: (head: Head, step: number) => Float32Array | null }} Link
+ * @typedef {(head: Head, step: number, shifts: number[]) => string} Text
+ * @typedef {{ title: string, words: Text, symbol?: string, parameter?: Text,
+ *   ghost?: (head: Head, step: number) => Float32Array | null }} Explanation
+ * @typedef {Explanation & { field: string, number: number }} Link
  */
 
 const LINK_HEIGHT = 64;
 
 /**
- * Each link has a title, the symbol and value of its parameter at a step, its effect in words, and
- * the weighting drawn behind it.
- * @type {Link[]}
+ * The four weightings of an NTM by name. Each has a title, the symbol of its parameter, the array
+ * with the parameter and its text, its effect in words, and the weighting drawn behind it.
+ * @type {Record<string, Required<Explanation> & { needs: string }>}
  */
-const LINKS = [
-  {
-    field: "content",
-    title: "1. Content",
+const EXPLAINED = {
+  content: {
+    title: "Content",
     symbol: "\u03b2",
-    parameter: (head, step) => formatNumber(head.strengths.values[step]),
-    words: (head, step) => placeInWords("matches", partAt(head.content, step)),
+    needs: "strengths",
+    parameter: (head, step) => formatNumber(head.arrays.strengths.values[step]),
+    words: (head, step) => placeInWords("matches", partAt(head.arrays.content, step)),
     ghost: () => null,
   },
-  {
-    field: "gated",
-    title: "2. Gate",
+  gated: {
+    title: "Gate",
     symbol: "g",
-    parameter: (head, step) => formatNumber(head.gates.values[step]),
-    words: (head, step) => gateInWords(head.gates.values[step]),
+    needs: "gates",
+    parameter: (head, step) => formatNumber(head.arrays.gates.values[step]),
+    words: (head, step) => gateInWords(head.arrays.gates.values[step], step),
     // The gate mixes the content weighting with the last weighting, which is drawn behind.
     ghost: (head, step) => (step > 0 ? partAt(head.weightings, step - 1) : null),
   },
-  {
-    field: "shifted",
-    title: "3. Shift",
+  shifted: {
+    title: "Shift",
     symbol: "s",
-    parameter: (head, step, shifts) => shiftAsText(partAt(head.shifts, step), shifts),
-    words: (head, step, shifts) => shiftInWords(partAt(head.shifts, step), shifts),
-    ghost: (head, step) => partAt(head.gated, step),
+    needs: "shifts",
+    parameter: (head, step, shifts) => shiftAsText(partAt(head.arrays.shifts, step), shifts),
+    words: (head, step, shifts) => shiftInWords(partAt(head.arrays.shifts, step), shifts),
+    ghost: (head, step) => partAt(head.arrays.gated, step),
   },
-  {
-    field: "weightings",
-    title: "4. Sharpening",
+  weightings: {
+    title: "Sharpening",
     symbol: "\u03b3",
-    parameter: (head, step) => formatNumber(head.sharpness.values[step]),
+    needs: "sharpness",
+    parameter: (head, step) => formatNumber(head.arrays.sharpness.values[step]),
     words: (head, step) => placeInWords("ends on", partAt(head.weightings, step)),
-    ghost: (head, step) => partAt(head.shifted, step),
+    ghost: (head, step) => partAt(head.arrays.shifted, step),
   },
-];
+};
 
 /**
  * @param {Trace} trace @param {Stage} stage
  * @returns {Part}
  */
 export function makeChain(trace, stage) {
-  const links = LINKS.map((link) => makeLink(link, trace, stage));
-  const element = make(
-    "section",
-    { class: "chain", "aria-label": "How the chosen head finds its location" },
-    make("div", { class: "links" }, ...links.map((link) => link.element)),
-  );
+  const byKind = new Map(trace.heads.map((head) => [head.kind, linksOf(head)]));
+  const made = new Map([...byKind].map(([kind, links]) =>
+    [kind, links.map((link) => makeLink(link, trace, stage))]));
+  const shown = () => made.get(stage.chosenHead().kind) ?? [];
+  const links = make("div", { class: "links" });
+  const label = "How the chosen head finds its location";
+  const element = make("section", { class: "chain", "aria-label": label }, links);
   return {
     element,
-    layout: () => links.forEach((link) => link.layout()),
-    show: (step) => links.forEach((link) => link.show(step)),
+    layout: () => {
+      links.replaceChildren(...shown().map((link) => link.element));
+      shown().forEach((link) => link.layout());
+    },
+    show: (step) => shown().forEach((link) => link.show(step)),
   };
+}
+
+/**
+ * A link for each array of a head over the locations.
+ * @param {Head} head
+ * @returns {Link[]}
+ */
+function linksOf(head) {
+  return head.bars.map(({ name, label }, i) => {
+    const known = Object.hasOwn(EXPLAINED, name) ? EXPLAINED[name] : null;
+    const fits = known && Object.hasOwn(head.arrays, known.needs);
+    return { ...(fits ? known : plainLink(name, label)), field: name, number: i + 1 };
+  });
+}
+
+/**
+ * @param {string} name @param {string} label
+ * @returns {Explanation}
+ */
+function plainLink(name, label) {
+  const title = label[0].toUpperCase() + label.slice(1);
+  return { title, words: (head, step) => placeInWords("is on", partAt(head.arrays[name], step)) };
 }
 
 /**
@@ -83,7 +112,8 @@ export function makeChain(trace, stage) {
 function makeLink(link, trace, stage) {
   const parameter = make("span");
   const words = make("figcaption");
-  const label = `${link.title}, a bar per location. Arrow keys move through the bars.`;
+  const title = `${link.number}. ${link.title}`;
+  const label = `${title}, a bar per location. Arrow keys move through the bars.`;
   const canvas = make("canvas", { tabindex: "0", role: "img", "aria-label": label });
   const bars = make("div", { class: "bars" }, canvas);
   const element = make("figure", { class: "link" }, headingOf(link, parameter, stage.tip), bars, words);
@@ -99,27 +129,27 @@ function makeLink(link, trace, stage) {
 
   function layout() {
     const head = stage.chosenHead();
-    most = Math.max(...LINKS.map(({ field }) => stage.greatest(head[field].values)));
+    most = Math.max(...head.bars.map(({ values }) => stage.greatest(values.values)));
     width = fittingCell(bars.clientWidth, stage.stretch().count, 24);
   }
   /** @param {number} step */
   function show(step) {
     const head = stage.chosenHead();
-    const ghost = link.ghost(head, step);
+    const ghost = link.ghost?.(head, step);
     const height = Math.round(LINK_HEIGHT * pixelRatio());
     const colour = headColour(head.kind);
-    drawBars(canvas, stretched(partAt(head[link.field], step)), {
-      width, height, colour, ghost: ghost && stretched(ghost), ghostColour: "#88888855",
+    drawBars(canvas, stretched(partAt(head.arrays[link.field], step)), {
+      width, height, colour, ghost: ghost ? stretched(ghost) : null, ghostColour: "#88888855",
     });
-    parameter.textContent = link.parameter(head, step, trace.shifts);
+    parameter.textContent = link.parameter?.(head, step, trace.shifts) ?? "";
     words.textContent = link.words(head, step, trace.shifts);
   }
   tellValues(canvas, stage.tip, {
     size: () => ({ rows: 1, columns: stage.stretch().count }),
     cellSize: () => ({ width: width / pixelRatio(), height: LINK_HEIGHT }),
     describe: (_, column) => {
-      const value = partAt(stage.chosenHead()[link.field], stage.step())[location(column)];
-      return `${link.title}, location ${location(column)}, step ${stage.step() + 1}: ` +
+      const value = partAt(stage.chosenHead().arrays[link.field], stage.step())[location(column)];
+      return `${title}, location ${location(column)}, step ${stage.step() + 1}: ` +
         formatNumber(value);
     },
   });
@@ -127,9 +157,11 @@ function makeLink(link, trace, stage) {
 }
 
 /** @param {Link} link @param {HTMLElement} parameter @param {Tip} tip */
-function headingOf({ field, title, symbol }, parameter, tip) {
+function headingOf({ field, number, title, symbol }, parameter, tip) {
+  const text = `${number}. ${title}`;
+  if (!symbol || !isSymbol(field)) return make("div", { class: "link-title" }, text);
   const named = make("span", { class: "parameter" }, make("i", {}, symbol), " ", parameter);
-  return make("div", { class: "link-title" }, makeSymbol(field, title, tip, named), named);
+  return make("div", { class: "link-title" }, makeSymbol(field, text, tip, named), named);
 }
 
 /** @param {string} verb @param {Float32Array} weighting */
@@ -141,11 +173,15 @@ function placeInWords(verb, weighting) {
   return `${verb} location ${peak}${degree} (${formatNumber(weight)})`;
 }
 
-/** @param {number} gate */
-function gateInWords(gate) {
+/**
+ * At the first step, the last location is the learned start, which a trace does not contain.
+ * @param {number} gate @param {number} step
+ */
+function gateInWords(gate, step) {
+  const last = step > 0 ? "last location" : "start location";
   if (gate > 0.9) return "jumps to the best match";
-  if (gate < 0.1) return "stays at its last location";
-  return "mixes match and last location (grey)";
+  if (gate < 0.1) return `stays at its ${last}`;
+  return `mixes match and ${last}${step > 0 ? " (grey)" : ""}`;
 }
 
 /** @param {Float32Array} shift @param {number[]} shifts */

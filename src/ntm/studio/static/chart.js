@@ -33,6 +33,8 @@ const MOVES = new Map([
 /** Largest number of points per line; more points are merged. */
 const MOST_POINTS = 600;
 
+let charts = 0;
+
 /** @param {number} number */
 export function markerShape(number) {
   return MARKERS[number % MARKERS.length];
@@ -56,9 +58,10 @@ export function drawChart(element, lines, frame, tip, describe) {
   };
   const scales = scalesOf(frame, inner);
   const plot = makeSvg("g", { transform: `translate(${MARGIN.left} ${MARGIN.top})` });
-  const clip = makeSvg("clipPath", { id: "frame" },
+  const id = `frame-${(charts += 1)}`; // a page may have several charts
+  const clip = makeSvg("clipPath", { id },
     makeSvg("rect", { x: 0, y: -6, width: inner.width + 6, height: inner.height + 8 }));
-  const framed = makeSvg("g", { "clip-path": "url(#frame)" });
+  const framed = makeSvg("g", { "clip-path": `url(#${id})` });
   framed.append(...lines.map((line) => drawLine(line, scales)));
   const ends = lines.flatMap((line) => endOf(line, scales, frame));
   plot.append(...axes(frame, scales, inner), framed, ...ends);

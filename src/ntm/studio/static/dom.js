@@ -123,3 +123,11 @@ export function makeMenu(details, onOpen) {
 export function pixelRatio() {
   return window.devicePixelRatio || 1;
 }
+
+/**
+ * A text with a capital first letter.
+ * @param {string} text
+ */
+export function capitalised(text) {
+  return text[0].toUpperCase() + text.slice(1);
+}

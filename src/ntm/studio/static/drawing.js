@@ -3,10 +3,12 @@
  * keys. Long problems wrap into lines, so that every cell stays large enough to hit.
  */
 
-import { make } from "./dom.js";
+import { capitalised, make } from "./dom.js";
 
+/** @import { FormPart, ProblemForm } from "./python.d.ts" */
 /** @import { Problem } from "./types.d.ts" */
 /** @typedef {{ bits: number[], name: string, set: (y: number, bit: number) => void }} Column */
+/** @typedef {{ axis: string, x: number, columns: Column[], isGroup?: boolean }} Entry */
 /** @typedef {ReturnType<typeof buildColumn>} BuiltColumn */
 
 /** @type {Record<string, [number, number]>} */
@@ -18,17 +20,20 @@ const ENDS = { Home: 0, End: -1 };
  * Draw a problem, in the server's format, into an element. Cells change the problem in place, and
  * then call `onChange()`. The focus stays on its cell. All vectors of the problem are columns;
  * tasks differ in the grouping of the columns, and in the controls below them.
- * @param {HTMLElement} element @param {Problem} problem @param {() => void} onChange
+ * @param {HTMLElement} element @param {Problem} problem @param {ProblemForm} form
+ * @param {() => void} onChange
  */
-export function mountDrawing(element, problem, onChange) {
-  const columns = columnsOf(problem);
+export function mountDrawing(element, problem, form, onChange) {
+  const entries = form.parts.flatMap((part) => entriesOf(problem, part));
+  const columns = entries.flatMap((entry) => entry.columns);
   const label = "Input, one column per vector. Arrow keys move, space flips a bit.";
   const grid = make("div", { class: "grid", role: "group", "aria-label": label });
   const built = columns.map(buildColumn);
-  let parts = built.map((column) => column.element);
-  const { items, priorities } = problem;
-  if (items) parts = itemGroups(problem, items, parts, onChange);
-  if (priorities) parts.forEach((part, x) => part.append(prioritySlider(priorities, x, onChange)));
+  const left = built.map((column) => column.element);
+  const parts = entries.map((entry) => {
+    const own = left.splice(0, entry.columns.length);
+    return entryElement(problem, form, entry, own, onChange);
+  });
   grid.classList.toggle("many", columns.length > 60);
   grid.classList.toggle("single", columns[0].bits.length === 1);
   grid.append(...parts);
@@ -40,26 +45,65 @@ export function mountDrawing(element, problem, onChange) {
 }
 
 /**
- * A column is { bits, set(y, bit), name }.
- * @param {Problem} problem
- * @returns {Column[]}
+ * The entries of a part that consists of bits. Each has columns { bits, set(y, bit), name }.
+ * @param {Problem} problem @param {FormPart} part
+ * @returns {Entry[]}
  */
-function columnsOf(problem) {
-  const { items, bits: sequence, vectors = [] } = problem;
-  /** @type {(bits: number[], name: string) => Column} */
-  const vector = (bits, name) => ({ bits, name, set: (y, bit) => (bits[y] = bit) });
-  if (items) {
-    return items.flatMap((item, i) =>
-      item.map((bits, j) => vector(bits, `item ${i + 1}, vector ${j + 1}`)));
+function entriesOf(problem, { name, kind, axis, shape }) {
+  if (kind !== "bits") return [];
+  const list = problem[name];
+  return list.map((/** @type {any} */ entry, /** @type {number} */ x) => {
+    const title = `${singular(name)} ${x + 1}`;
+    if (shape.length === 0) {
+      const set = (/** @type {number} */ _, /** @type {number} */ bit) => (list[x] = bit);
+      return { axis, x, columns: [{ bits: [entry], name: `position ${x + 1}`, set }] };
+    }
+    if (shape.length === 1) return { axis, x, columns: [vectorColumn(entry, title)] };
+    const columns = entry.map((/** @type {number[]} */ bits, /** @type {number} */ j) =>
+      vectorColumn(bits, `${title}, vector ${j + 1}`));
+    return { axis, x, columns, isGroup: true };
+  });
+}
+
+/**
+ * @param {number[]} bits @param {string} name
+ * @returns {Column}
+ */
+function vectorColumn(bits, name) {
+  return { bits, name, set: (y, bit) => (bits[y] = bit) };
+}
+
+/**
+ * The noun for one entry: a vector of the vectors.
+ * @param {string} name
+ */
+function singular(name) {
+  return name.replace(/ies$/, "y").replace(/s$/, "");
+}
+
+/**
+ * The columns of an entry, in a box if they are several or the entry can be chosen, and the
+ * controls that belong to the entry.
+ * @param {Problem} problem @param {ProblemForm} form @param {Entry} entry
+ * @param {HTMLElement[]} columns @param {() => void} onChange
+ */
+function entryElement(problem, { parts }, { axis, x, isGroup }, columns, onChange) {
+  const own = parts.filter((part) => part.axis === axis);
+  const choice = own.find(({ kind }) => kind === "choice");
+  const element = isGroup || choice
+    ? make("div", { class: "item" }, make("div", { class: "item-columns" }, ...columns))
+    : columns[0];
+  const [{ name: list }] = own;
+  const title = `${singular(list)} ${x + 1}`;
+  for (const { name, kind } of own) {
+    if (kind !== "numbers") continue;
+    const label = `${capitalised(singular(name))} of ${title}`;
+    element.append(numberSlider(problem[name], x, label, onChange));
   }
-  if (sequence) {
-    return sequence.map((bit, x) => ({
-      bits: [bit],
-      name: `position ${x + 1}`,
-      set: (_, value) => (sequence[x] = value),
-    }));
+  if (choice && x < problem[list].length - 1) {
+    element.append(choiceButton(problem, choice.name, x, title, onChange));
   }
-  return vectors.map((bits, x) => vector(bits, `vector ${x + 1}`));
+  return element;
 }
 
 /** @param {Column} column @param {number} x */
@@ -82,52 +126,46 @@ function buildColumn(column, x) {
 }
 
 /**
- * Items of associative recall in boxes; any item but the last can be the query.
- * @param {Problem} problem @param {number[][][]} items @param {HTMLElement[]} elements @param {() => void} onChange
+ * The button that chooses an entry, such as the query among the items.
+ * @param {Problem} problem @param {string} name @param {number} x @param {string} title
+ * @param {() => void} onChange
  */
-function itemGroups(problem, items, elements, onChange) {
-  const size = items[0].length;
-  return items.map((_, i) => {
-    const columns = elements.slice(i * size, (i + 1) * size);
-    const box = make("div", { class: "item" }, make("div", { class: "item-columns" }, ...columns));
-    if (i === items.length - 1) return box;
-    const radio = make("input", { type: "radio", name: "query", checked: i === problem.query });
-    radio.addEventListener("change", () => {
-      problem.query = i;
-      onChange();
-    });
-    box.append(make("label", {}, radio, " query", make("span", { class: "unseen" }, `: item ${i + 1}`)));
-    return box;
+function choiceButton(problem, name, x, title, onChange) {
+  const radio = make("input", { type: "radio", name, checked: x === problem[name] });
+  radio.addEventListener("change", () => {
+    problem[name] = x;
+    onChange();
   });
+  return make("label", {}, radio, ` ${name}`, make("span", { class: "unseen" }, `: ${title}`));
 }
 
 /**
- * A priority from -1 to 1 as a bar from a middle line: drag the bar, or use the arrow keys.
- * @param {number[]} priorities @param {number} x @param {() => void} onChange
+ * A number from -1 to 1 as a bar from a middle line: drag the bar, or use the arrow keys.
+ * @param {number[]} numbers @param {number} x @param {string} label @param {() => void} onChange
  */
-function prioritySlider(priorities, x, onChange) {
+function numberSlider(numbers, x, label, onChange) {
   const bar = make("span", { class: "bar" });
   const text = make("span", { class: "number", "aria-hidden": "true" });
   const well = make("div", { class: "well" }, bar);
   const slider = make(
     "div",
     {
-      class: "priority", role: "slider", tabindex: "0", "aria-label": `Priority of vector ${x + 1}`,
+      class: "priority", role: "slider", tabindex: "0", "aria-label": label,
       "aria-valuemin": "-1", "aria-valuemax": "1", "aria-orientation": "vertical",
     },
     well, text,
   );
   /** @param {number} value */
   const set = (value, changed = true) => {
-    const priority = Math.round(Math.max(-1, Math.min(1, value)) * 100) / 100;
-    priorities[x] = priority;
-    slider.setAttribute("aria-valuenow", String(priority));
-    bar.style.top = `${50 - 50 * Math.max(0, priority)}%`;
-    bar.style.height = `${50 * Math.abs(priority)}%`;
-    text.textContent = priority.toFixed(2).replace("0.", ".");
+    const number = Math.round(Math.max(-1, Math.min(1, value)) * 100) / 100;
+    numbers[x] = number;
+    slider.setAttribute("aria-valuenow", String(number));
+    bar.style.top = `${50 - 50 * Math.max(0, number)}%`;
+    bar.style.height = `${50 * Math.abs(number)}%`;
+    text.textContent = number.toFixed(2).replace("0.", ".");
     if (changed) onChange();
   };
-  set(priorities[x], false);
+  set(numbers[x], false);
   const follow = (/** @type {PointerEvent} */ event) => {
     const box = well.getBoundingClientRect();
     set(1 - (2 * (event.clientY - box.top)) / box.height);
@@ -143,7 +181,7 @@ function prioritySlider(priorities, x, onChange) {
     const [right, down] = MOVES[event.key] ?? [0, 0];
     const by = 0.05 * (right - down);
     const ends = new Map([["Home", -1], ["End", 1]]);
-    const to = ends.get(event.key) ?? (by ? priorities[x] + by : undefined);
+    const to = ends.get(event.key) ?? (by ? numbers[x] + by : undefined);
     if (to === undefined) return;
     event.preventDefault();
     set(to);

@@ -90,10 +90,10 @@ export function isSymbol(name) {
  */
 export function makeSymbol(name, text, tip, part = null) {
   const { number, symbol, words } = EQUATIONS[name];
-  const button = make("button", {
-    type: "button", class: "symbol", "aria-label": `${text}. Equation ${number}, ${words}`,
-  });
+  const button = make("button", { type: "button", class: "symbol" });
   button.innerHTML = `${text} ${symbol}`; // safe: both are constants of the page
+  // The visible text is the name, so that speech input finds the button.
+  button.setAttribute("aria-description", `Equation ${number}, ${words}`);
   const show = () => {
     const { left, bottom } = button.getBoundingClientRect();
     tip.showAt(left - 14, bottom - 12, equation(name));
@@ -108,8 +108,16 @@ export function makeSymbol(name, text, tip, part = null) {
 
 /** @param {Equation} name */
 function equation(name) {
-  const { number, math, words } = EQUATIONS[name];
+  const { number, words } = EQUATIONS[name];
+  return make("div", {}, makeEquation(name), make("div", {}, `Equation ${number}: ${words}.`));
+}
+
+/**
+ * The formula of an equation.
+ * @param {Equation} name
+ */
+export function makeEquation(name) {
   const formula = make("div", { class: "formula" });
-  formula.innerHTML = `<math display="block">${math}</math>`;
-  return make("div", {}, formula, make("div", {}, `Equation ${number}: ${words}.`));
+  formula.innerHTML = `<math display="block">${EQUATIONS[name].math}</math>`; // a constant
+  return formula;
 }

@@ -2,7 +2,7 @@
 
 import { partAt, peakOf } from "./arrays.js";
 
-/** @import { Head, HeadKind, HeadOf, Trace, Values } from "./types.d.ts" */
+/** @import { Head, HeadKind, Trace, Values } from "./types.d.ts" */
 
 /**
  * The machine writes before it reads.
@@ -13,21 +13,30 @@ const ON_A_PLACE = 0.5; // a head is at a location with more weight than this
 
 /**
  * The heads of one kind.
- * @template {HeadKind} Kind
- * @param {Trace} trace @param {Kind} kind
+ * @param {Trace} trace @param {HeadKind} kind
  */
 export function headsOf(trace, kind) {
-  return /** @type {HeadOf[Kind][]} */ (trace.heads.filter((head) => head.kind === kind));
+  return trace.heads.filter((head) => head.kind === kind);
 }
 
 /**
- * The heads of one kind, the most active head first.
- * @template {HeadKind} Kind
- * @param {Trace} trace @param {Kind} kind
+ * The heads of one kind, the most active head first. A head that visits many locations explains
+ * more than a head that adds as much in one place.
+ * @param {Trace} trace @param {HeadKind} kind
  */
 export function rankedHeads(trace, kind) {
-  const work = headsOf(trace, kind).map((head) => ({ head, done: workOf(head, trace) }));
+  const work = headsOf(trace, kind).map((head) => {
+    return { head, done: workOf(head, trace) * Math.max(visitedBy(head, trace), 1) };
+  });
   return work.toSorted((a, b) => b.done - a.done).map(({ head }) => head);
+}
+
+/**
+ * Number of locations at which a head is during a run.
+ * @param {Head} head @param {Trace} trace
+ */
+export function visitedBy(head, trace) {
+  return new Set(placesOf(head, trace)).size;
 }
 
 /**
@@ -35,11 +44,12 @@ export function rankedHeads(trace, kind) {
  * @param {Head} head @param {Trace} trace
  */
 function workOf(head, trace) {
-  if (head.kind === "read") return variation(trace.reads[head.index]);
+  const moved = head.vectors.at(-1)?.values;
+  if (head.kind === "read" && moved) return variation(moved);
   let sum = 0;
   for (let step = 0; step < trace.steps; step++) {
     const weighting = partAt(head.weightings, step);
-    sum += weighting[peakOf(weighting)] * Math.hypot(...partAt(head.adds, step));
+    sum += weighting[peakOf(weighting)] * (moved ? Math.hypot(...partAt(moved, step)) : 1);
   }
   return sum;
 }
@@ -62,15 +72,24 @@ function variation({ shape: [rows, columns], values }) {
  * @param {Head} head @param {Trace} trace
  */
 export function roleOf(head, trace) {
+  const places = placesOf(head, trace);
+  if (places.length < trace.steps / 4) return "spreads";
+  const visited = visitedBy(head, trace);
+  return visited === 1 ? `stays at ${places[0]}` : `visits ${visited}`;
+}
+
+/**
+ * The locations at which a head is, at the steps when it is at one.
+ * @param {Head} head @param {Trace} trace
+ */
+function placesOf(head, trace) {
   const places = [];
   for (let step = 0; step < trace.steps; step++) {
     const weighting = partAt(head.weightings, step);
     const peak = peakOf(weighting);
     if (weighting[peak] > ON_A_PLACE) places.push(peak);
   }
-  if (places.length < trace.steps / 4) return "spreads";
-  const visited = new Set(places).size;
-  return visited === 1 ? `stays at ${places[0]}` : `visits ${visited}`;
+  return places;
 }
 
 /**

@@ -15,7 +15,7 @@ import { sizeOf } from "./problems.js";
 export function lessonOf({ problem, steps, network, memory, wrongBits, guesses }) {
   const slipped = wrongBits !== null && wrongBits > 0 && !guesses;
   return (slipped ? untrained(network) : null) ?? tooManyVectors(problem, steps, network, memory) ??
-    (slipped ? beyondTraining(problem, network) : null);
+    (slipped ? blankRun(problem) ?? beyondTraining(problem, network) : null);
 }
 
 /**
@@ -43,13 +43,33 @@ function untrained({ sequences }) {
   return { text: "This network is untrained: its answer is a guess.", locations: null };
 }
 
+const BLANKS = 2; // blank vectors in a row that are rare in training
+
+/**
+ * A network that saw only random vectors may take a few blank ones for the end of the input, because
+ * the input is also blank while the network answers.
+ * @param {Problem} problem
+ * @returns {Lesson | null}
+ */
+function blankRun({ vectors, items }) {
+  let [run, longest] = [0, 0];
+  for (const vector of items?.flat() ?? vectors ?? []) {
+    run = vector.some(Boolean) ? 0 : run + 1;
+    longest = Math.max(longest, run);
+  }
+  if (longest < BLANKS) return null;
+  const text = `The drawing has ${longest} blank vectors in a row, which are rare in training. To ` +
+    "this network they look like the silence in which it answers.";
+  return { text, locations: null };
+}
+
 /**
  * @param {Problem} problem @param {Network} network
  * @returns {Lesson | null}
  */
-function beyondTraining(problem, { problem: { sizes } }) {
-  const beyond = Object.entries(sizes)
-    .filter(([axis, { trained }]) => sizeOf(problem, axis) > trained[1])
+function beyondTraining(problem, { problem: form }) {
+  const beyond = Object.entries(form.sizes)
+    .filter(([axis, { trained }]) => sizeOf(problem, axis, form) > trained[1])
     .map(([axis, { trained }]) => (axis === "length" ? `length ${trained[1]}` : `${trained[1]} ${axis}`));
   if (beyond.length === 0) return null;
   const text = `It was trained up to ${beyond.join(" and ")}; it does not generalise this far.`;

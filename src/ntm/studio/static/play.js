@@ -1,13 +1,13 @@
 /** The play view: choose a network, draw a problem, and see what the network does with it. */
 
-import { copyLink, download } from "./api.js";
-import { findAll, make, makeMenu } from "./dom.js";
+import { findAll, make } from "./dom.js";
 import { mountDrawing } from "./drawing.js";
 import { lessonOf } from "./lessons.js";
 import { Listing, SAVED } from "./listing.js";
 import { defaultsOf, describeNetwork, largerMemory, memoryOf } from "./networks.js";
 import { Sketch, complaintAbout, isSameForm, problemFromTexts, problemToTexts, sizeOf } from "./problems.js";
 import { viewIn, wholeNumber, writeRoute } from "./route.js";
+import { makeShareMenu } from "./share.js";
 import { makeSize } from "./sizes.js";
 import { makeTour } from "./tour.js";
 import { mountViewer } from "./viewer.js";
@@ -33,11 +33,9 @@ export function startPlay(guide, backend) {
 function partsOfPage() {
   return {
     ...findAll(HTMLElement, ["play", "network-note", "more-networks", "sizes", "drawing",
-      "drawing-hint", "play-message", "play-lesson", "play-result", "viewer", "shared"]),
-    ...findAll(HTMLButtonElement,
-      ["undo", "redo", "random", "clear", "run", "copy-link", "save-file"]),
+      "drawing-hint", "play-message", "play-lesson", "play-result", "play-waiting", "viewer"]),
+    ...findAll(HTMLButtonElement, ["undo", "redo", "random", "clear", "run"]),
     ...findAll(HTMLSelectElement, ["network"]),
-    ...findAll(HTMLDetailsElement, ["share"]),
   };
 }
 
@@ -46,6 +44,8 @@ class Play {
   opening = false; // whether the address already names something else
   /** @type {Network | null} */
   network = null;
+  /** @type {string | undefined} */
+  caption = undefined; // number of the caption that belongs to the address
   /** @type {Sketch | null} */
   sketch = null;
   /** @type {ReturnType<typeof makeSize>[]} */
@@ -73,9 +73,7 @@ class Play {
     on("clear", () => this.edit((sketch) => sketch.clear()));
     on("undo", () => this.edit((sketch) => sketch.undo()));
     on("redo", () => this.edit((sketch) => sketch.redo()));
-    on("copy-link", () => this.share(this.copyLink()));
-    on("save-file", () => this.share(this.saveFile()));
-    makeMenu(this.parts.share, () => (this.parts.shared.textContent = ""));
+    this.clearShared = makeShareMenu({ remember: () => this.rememberNow(), file: () => this.file() });
     on("run", () => this.run());
     document.addEventListener("keydown", (event) => this.onKey(event));
     const remembers = (/** @type {Event} */ { target }) =>
@@ -104,6 +102,7 @@ class Play {
       this.say(error.message);
       this.parts["play-lesson"].textContent = ""; // it was about the previous run
       this.setStale(true);
+      this.parts["play-waiting"].hidden = true; // the message tells more
     }
   }
 
@@ -116,6 +115,7 @@ class Play {
   setStale(stale) {
     this.parts.viewer.classList.toggle("stale", stale);
     this.parts.viewer.setAttribute("aria-busy", String(stale));
+    this.parts["play-waiting"].hidden = !stale;
   }
 
   /** @param {KeyboardEvent} event */
@@ -150,7 +150,7 @@ class Play {
     clearTimeout(this.timers.run);
     this.running?.abort();
     this.setStale(true);
-    this.parts.shared.textContent = "";
+    this.clearShared();
     const { id = "" } = route;
     await this.listing.update(id);
     if (turn !== this.turn) return;
@@ -194,6 +194,7 @@ class Play {
     if (turn !== this.turn) return;
     this.settleOn(network.id);
     this.network = network;
+    this.caption = route.moment; // of the site's gallery
     const memory = largerMemory(network, route);
     if (problem && fitting) fitting.replace(problem, memory);
     else if (problem) this.sketch = new Sketch(problem, network.problem, memory);
@@ -225,7 +226,7 @@ class Play {
   /** @param {Network} network */
   listSizes({ problem: form, memory_locations: locations, limits }) {
     this.sizes = Object.entries(form.sizes).map(([axis, range]) =>
-      makeSize(axis, range, () => sizeOf(this.played.sketch.problem, axis),
+      makeSize(axis, range, () => sizeOf(this.played.sketch.problem, axis, form),
         (size) => this.attempt(this.edit((sketch) => sketch.resize(axis, size)))));
     if (locations) {
       const max = limits.max_locations ?? locations;
@@ -277,7 +278,7 @@ class Play {
     const turn = (this.turn += 1);
     const { network, sketch } = this.played;
     const axes = Object.keys(network.problem.sizes);
-    const sizes = axes.map((axis) => [axis, sizeOf(sketch.problem, axis)]);
+    const sizes = axes.map((axis) => [axis, sizeOf(sketch.problem, axis, network.problem)]);
     const problem = await this.example(network, Object.fromEntries(sizes));
     if (turn !== this.turn) return; // the user has drawn or chosen something newer
     sketch.replace(problem);
@@ -287,8 +288,8 @@ class Play {
 
   redraw() {
     for (const size of this.sizes) size.show();
-    const { problem } = this.played.sketch;
-    mountDrawing(this.parts.drawing, problem, () => this.attempt(this.runSoon()));
+    const { problem, form } = this.played.sketch;
+    mountDrawing(this.parts.drawing, problem, form, () => this.attempt(this.runSoon()));
     this.showHistory();
   }
 
@@ -383,36 +384,21 @@ class Play {
     clearTimeout(this.timers.remember);
     if (this.parts.play.hidden || this.opening) return;
     const address = writeRoute({ view: "play", id: this.shown, ...this.moment });
-    if (address !== location.hash) this.parts.shared.textContent = ""; // about the old address
+    if (address !== location.hash) this.clearShared(); // about the old address
     history.replaceState(null, "", address);
   }
 
   get moment() {
-    const drawn = this.sketch ? problemToTexts(this.sketch.problem) : {};
+    const drawn = this.sketch ? problemToTexts(this.sketch.problem, this.sketch.form) : {};
     const memory = this.network && largerMemory(this.network, this.sketch ?? {});
     const { step = 0, head = 0 } = this.viewer?.view ?? {};
-    return { ...drawn, memory, step: step + 1, head, tour: this.tour.number };
+    return { ...drawn, memory, step: step + 1, head, tour: this.tour.number, moment: this.caption };
   }
 
-  /**
-   * Show the outcome below the button; an error leaves the picture as it is.
-   * @param {Promise<string>} outcome
-   */
-  async share(outcome) {
-    this.parts.shared.textContent = await outcome.catch((error) => error.message);
-  }
-
-  /** Copy the present address. */
-  async copyLink() {
-    this.rememberNow();
-    await copyLink(location.href);
-    return "Link copied.";
-  }
-
-  async saveFile() {
+  /** The present view as a page of its own. */
+  async file() {
     const { step = 0, head = 0 } = this.viewer?.view ?? {};
     const page = await this.backend.file(this.request, { step, head });
-    download(page, `ntm-${this.played.network.task}.html`);
-    return "Saved. The file opens at this step.";
+    return { page, name: `ntm-${this.played.network.task}.html` };
   }
 }

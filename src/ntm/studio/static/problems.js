@@ -1,18 +1,37 @@
 /** Problems in the server's format: editing, undo, and texts for the address. */
 
 /** @import { Network, Problem, Route } from "./types.d.ts" */
-/** @import { ProblemForm } from "./python.d.ts" */
+/** @import { FormPart, ProblemForm } from "./python.d.ts" */
 /**
- * @typedef {{ [Name in keyof Problem]-?: {
- *   write: (part: NonNullable<Problem[Name]>) => string,
- *   read: (text: string, form: ProblemForm) => NonNullable<Problem[Name]> | null } }} Texts
+ * Conversion of a value of a problem to a text for an address, and back. Invalid texts are null.
+ * @typedef {{ write: (value: any) => string, read: (text: string) => any }} Texts
  */
 
-/** @param {Problem} problem @param {string} axis */
-export function sizeOf(problem, axis) {
-  const { repeats = 0, items = [], vectors, bits = [] } = problem;
-  if (axis === "repeats") return repeats;
-  return (axis === "items" ? items : (vectors ?? bits)).length;
+/**
+ * The parts that have one entry for each step along an axis.
+ * @param {Pick<ProblemForm, "parts">} form @param {string} axis
+ */
+function listsAlong({ parts }, axis) {
+  return parts.filter((part) => part.axis === axis && part.kind !== "choice");
+}
+
+/**
+ * The size of a problem along an axis. An axis without a list is a number of the problem.
+ * @param {Problem} problem @param {string} axis @param {Pick<ProblemForm, "parts">} form
+ * @returns {number}
+ */
+export function sizeOf(problem, axis, form) {
+  const [list] = listsAlong(form, axis);
+  return list ? problem[list.name].length : problem[axis];
+}
+
+/**
+ * The names of all values of a problem: its parts, and the axes without a list.
+ * @param {ProblemForm} form
+ */
+function namesOf(form) {
+  const numbers = Object.keys(form.sizes).filter((axis) => !listsAlong(form, axis).length);
+  return [...form.parts.map(({ name }) => name), ...numbers];
 }
 
 /**
@@ -20,9 +39,8 @@ export function sizeOf(problem, axis) {
  * @param {Network} network @param {Network} other
  */
 export function isSameForm(network, other) {
-  const { bits, item_length: itemLength } = network.problem;
-  return network.task === other.task && bits === other.problem.bits &&
-    itemLength === other.problem.item_length;
+  const partsOf = (/** @type {Network} */ { problem }) => JSON.stringify(problem.parts);
+  return network.task === other.task && partsOf(network) === partsOf(other);
 }
 
 /**
@@ -40,7 +58,7 @@ export class Sketch {
   #last;
 
   /**
-   * `form` has the bits per vector; see the server's listing of networks. `memory` is the number of
+   * `form` has the parts of a problem; see the server's listing of networks. `memory` is the number of
    * memory locations, null for the trained number.
    * @param {Problem} problem @param {ProblemForm} form @param {number | null} [memory]
    */
@@ -57,24 +75,23 @@ export class Sketch {
    * @param {string} axis @param {number} size
    */
   resize(axis, size) {
-    const { problem, form: { bits, item_length: itemLength, context } } = this;
-    if (axis === "repeats") problem.repeats = size;
-    else if (axis === "items") {
-      const anyItem = () => Array.from({ length: itemLength }, () => randomBits(bits));
-      this.#fit("items", problem.items, size, anyItem);
-      problem.query = Math.min(problem.query ?? 0, size - 2);
-    } else {
-      this.#fit("bits", problem.bits, size, (list) => likelyBit(list, context));
-      this.#fit("vectors", problem.vectors, size, () => randomBits(bits));
-      this.#fit("priorities", problem.priorities, size, () => hundredth(Math.random() * 2 - 1));
+    const { problem, form } = this;
+    const lists = listsAlong(form, axis);
+    if (!lists.length) problem[axis] = size;
+    for (const part of lists) {
+      this.#fit(part.name, problem[part.name], size, (list) => anyEntry(part, list, form.context));
+    }
+    for (const { name, kind, axis: own } of form.parts) {
+      if (kind === "choice" && own === axis) problem[name] = Math.min(problem[name], size - 2);
     }
   }
 
   /** Set all bits to zero. */
   clear() {
     this.settle();
-    const { items, vectors, bits = [] } = this.problem;
-    for (const list of items?.flat() ?? vectors ?? [bits]) list.fill(0);
+    for (const { name, kind } of this.form.parts) {
+      if (kind === "bits") this.problem[name] = zeros(this.problem[name]);
+    }
     this.#left.clear();
     this.settle();
   }
@@ -88,7 +105,9 @@ export class Sketch {
     this.problem = problem;
     this.memory = memory;
     // Round to the precision of the drawing.
-    if (problem.priorities) problem.priorities = problem.priorities.map(hundredth);
+    for (const { name, kind } of this.form.parts) {
+      if (kind === "numbers") problem[name] = problem[name].map(hundredth);
+    }
     this.#left.clear();
     this.settle();
   }
@@ -136,16 +155,33 @@ export class Sketch {
 
   /**
    * @template Part
-   * @param {string} name @param {Part[] | undefined} list @param {number} size @param {(list: Part[]) => Part} makeOne
+   * @param {string} name @param {Part[]} list @param {number} size @param {(list: Part[]) => Part} makeOne
    */
   #fit(name, list, size, makeOne) {
-    if (!list) return;
     const left = /** @type {Part[]} */ (this.#left.get(name) ?? []);
     this.#left.set(name, left);
     left.unshift(...list.splice(size));
     list.push(...left.splice(0, size - list.length));
     while (list.length < size) list.push(makeOne(list));
   }
+}
+
+/**
+ * A random entry of a list: a number, or bits of the shape of an entry.
+ * @param {FormPart} part @param {any[]} list @param {number} context
+ */
+function anyEntry({ kind, shape }, list, context) {
+  if (kind === "numbers") return hundredth(Math.random() * 2 - 1);
+  return shape.length ? randomBits(shape) : likelyBit(list, context);
+}
+
+/**
+ * The same lists with zeros.
+ * @param {any} values
+ * @returns {any}
+ */
+function zeros(values) {
+  return Array.isArray(values) ? values.map(zeros) : 0;
 }
 
 /**
@@ -169,54 +205,59 @@ function hundredth(value) {
   return Math.round(value * 100) / 100;
 }
 
-/** @param {number} count */
-function randomBits(count) {
-  return Array.from({ length: count }, () => Math.round(Math.random()));
+/**
+ * @param {number[]} shape
+ * @returns {any}
+ */
+function randomBits([count, ...rest]) {
+  const one = () => (rest.length ? randomBits(rest) : Math.round(Math.random()));
+  return Array.from({ length: count }, one);
 }
 
+/** @type {Texts} */
+const NUMBER = { write: String, read: wholeFromText };
+/** Hundredths. @type {Texts} */
+const NUMBERS = {
+  write: (numbers) => numbers.map((/** @type {number} */ number) => Math.round(number * 100)).join("."),
+  read: (text) => text.split(".").map((part) => (/^-?\d{1,3}$/.test(part) ? Number(part) / 100 : NaN)),
+};
+
 /**
- * Conversion of the parts of a problem to texts for an address, and back: bits as hexadecimal
- * digits, priorities as hundredths. Invalid texts are read as null.
- * @type {Texts}
+ * Bits are hexadecimal digits: of a whole row, of vectors, or of groups of vectors.
+ * @type {((size: number) => Texts)[]}
  */
-const TEXTS = {
-  vectors: { write: vectorsToText, read: (text, { bits }) => vectorsFromText(text, bits) },
-  repeats: { write: String, read: wholeFromText },
-  items: {
-    write: (items) => items.map(vectorsToText).join("-"),
-    read: (text, { bits }) => whole(text.split("-").map((item) => vectorsFromText(item, bits))),
-  },
-  query: { write: String, read: wholeFromText },
-  bits: {
+const BITS = [
+  () => ({
     write: (bits) => `${bits.length}.${toHex(bits)}`,
     read: (text) => {
       const [, count, digits] = /^(\d{1,6})\.([0-9a-f]+)$/.exec(text) ?? [];
       return count ? fromHex(digits, Number(count)) : null;
     },
-  },
-  priorities: {
-    write: (priorities) => priorities.map((priority) => Math.round(priority * 100)).join("."),
-    read: (text) => text.split(".").map((part) => (/^-?\d{1,3}$/.test(part) ? Number(part) / 100 : NaN)),
-  },
-};
+  }),
+  (size) => ({ write: vectorsToText, read: (text) => vectorsFromText(text, size) }),
+  (size) => ({
+    write: (groups) => groups.map(vectorsToText).join("-"),
+    read: (text) => whole(text.split("-").map((group) => vectorsFromText(group, size))),
+  }),
+];
 
 /**
- * @param {Problem} problem
- * @returns {Record<string, string>}
+ * @param {ProblemForm} form @param {string} name
+ * @returns {Texts}
  */
-export function problemToTexts(problem) {
-  const parts = /** @type {(keyof Problem)[]} */ (Object.keys(problem));
-  return Object.fromEntries(parts.map((name) => [name, textOf(problem, name)]));
+function textsOf({ parts }, name) {
+  const part = parts.find((one) => one.name === name);
+  if (!part || part.kind === "choice") return NUMBER;
+  return part.kind === "numbers" ? NUMBERS : BITS[part.shape.length](part.shape.at(-1) ?? 1);
 }
 
 /**
- * @template {keyof Problem} Name
- * @param {Problem} problem @param {Name} name
+ * @param {Problem} problem @param {ProblemForm} form
+ * @returns {Record<string, string>}
  */
-function textOf(problem, name) {
-  const part = problem[name];
-  const { write } = /** @type {{ write: (part: unknown) => string }} */ (TEXTS[name]);
-  return part === undefined ? "" : write(part);
+export function problemToTexts(problem, form) {
+  const texts = namesOf(form).map((name) => [name, textsOf(form, name).write(problem[name])]);
+  return Object.fromEntries(texts);
 }
 
 /**
@@ -225,11 +266,11 @@ function textOf(problem, name) {
  * @returns {Problem | null}
  */
 export function problemFromTexts(texts, form) {
-  /** @type {Record<string, unknown>} */
+  /** @type {Problem} */
   const problem = {};
-  for (const name of /** @type {(keyof Problem)[]} */ (form.fields)) {
+  for (const name of namesOf(form)) {
     const text = texts[name];
-    problem[name] = text ? TEXTS[name].read(text, form) : null;
+    problem[name] = text ? textsOf(form, name).read(text) : null;
     if (problem[name] === null) return null;
   }
   return isOfForm(problem, form) ? problem : null;
@@ -240,22 +281,27 @@ export function problemFromTexts(texts, form) {
  * @param {Partial<Route>} texts @param {ProblemForm} form
  */
 export function complaintAbout(texts, form) {
-  const some = form.fields.some((name) => texts[name]);
+  const some = namesOf(form).some((name) => texts[name]);
   if (!some || problemFromTexts(texts, form)) return "";
   return "The drawing in this address does not fit this network; another is shown.";
 }
 
 /** @param {Problem} problem @param {ProblemForm} form */
-function isOfForm(problem, { item_length: itemLength, sizes }) {
-  const { items = [], vectors = [], priorities = [], query = 0 } = problem;
-  if (items.some((item) => item.length !== itemLength)) return false;
-  if (!(query <= Math.max(0, items.length - 2))) return false;
-  if (problem.priorities && priorities.length !== vectors.length) return false;
-  if (!priorities.every((priority) => Math.abs(priority) <= 1)) return false;
-  return Object.entries(sizes).every(([axis, { min, max }]) => {
-    const size = sizeOf(problem, axis);
+function isOfForm(problem, form) {
+  const isFitting = (/** @type {FormPart} */ part) =>
+    isPart(problem[part.name], part, sizeOf(problem, part.axis, form));
+  return form.parts.every(isFitting) && Object.entries(form.sizes).every(([axis, { min, max }]) => {
+    const size = sizeOf(problem, axis, form);
     return size >= min && size <= max;
   });
+}
+
+/** @param {any} value @param {FormPart} part @param {number} size */
+function isPart(value, { kind, shape }, size) {
+  if (kind === "choice") return value <= size - 2;
+  if (value.length !== size) return false;
+  if (kind === "numbers") return value.every((/** @type {number} */ number) => Math.abs(number) <= 1);
+  return shape.length < 2 || value.every((/** @type {unknown[]} */ group) => group.length === shape[0]);
 }
 
 /** @param {string} text */

@@ -2,9 +2,11 @@
 
 export type Axis = "items" | "length" | "repeats";
 
-export type Drawing = "vectors" | "repeated vectors" | "items" | "bits" | "priorities";
+export type HeadKind = "read" | "write";
 
-export type HeadArray = "keys" | "strengths" | "gates" | "shifts" | "sharpness" | "content" | "gated" | "shifted" | "weightings";
+export type PartKind = "bits" | "numbers" | "choice";
+
+export type Role = "memory" | "weighting" | "vector" | "lane" | "detail";
 
 export type RunState = "running" | "stopped" | "finished" | "failed" | "unreadable";
 
@@ -15,10 +17,15 @@ export interface SizeRange {
   default: number;
 }
 
+export interface FormPart {
+  name: string;
+  kind: "bits" | "numbers" | "choice";
+  axis: string;
+  shape: number[];
+}
+
 export interface ProblemForm {
-  fields: string[];
-  bits: number;
-  item_length: number;
+  parts: FormPart[];
   context: number;
   sizes: Record<string, SizeRange>;
 }
@@ -90,7 +97,7 @@ export interface RepeatCopyProblem {
   repeats: number;
 }
 
-export interface RecallProblem {
+export interface AssociativeRecallProblem {
   items: number[][][];
   query: number;
 }
@@ -99,7 +106,7 @@ export interface NGramsProblem {
   bits: number[];
 }
 
-export interface SortProblem {
+export interface PrioritySortProblem {
   vectors: number[][];
   priorities: number[];
 }

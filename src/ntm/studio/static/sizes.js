@@ -1,11 +1,9 @@
 /** A size of the problem or of the memory: a number, a slider, and a comparison with training. */
 
-import { make } from "./dom.js";
+import { capitalised, make } from "./dom.js";
 
 /** @import { SizeRange } from "./python.d.ts" */
 
-/** @type {Record<string, string>} */
-const NAMES = { length: "Length", repeats: "Repeats", items: "Items", memory: "Memory locations" };
 /** The slider ends at this multiple of the trained size; the number field reaches the limit. */
 const STRETCH = 8;
 
@@ -18,15 +16,16 @@ let sizesMade = 0;
  */
 export function makeSize(axis, { min, max, trained }, get, set) {
   const most = trained[1];
+  const title = axis === "memory" ? "Memory locations" : capitalised(axis);
   const hint = make("span", { class: "note", id: `size-${(sizesMade += 1)}` });
   const id = `${hint.id}-number`;
   const described = { "aria-describedby": hint.id };
   const number = make("input", { id, type: "number", min, max, required: true, ...described });
   const slider = make("input", {
-    type: "range", min, max: Math.min(max, most * STRETCH), "aria-label": `${NAMES[axis]}, slider`,
+    type: "range", min, max: Math.min(max, most * STRETCH), "aria-label": `${title}, slider`,
     step: axis === "memory" ? Math.ceil(min / 4) : 1,
   });
-  const words = make("div", {}, make("label", { for: id }, NAMES[axis]), hint);
+  const words = make("div", {}, make("label", { for: id }, title), hint);
 
   function show() {
     const size = get() ?? min;

@@ -13,7 +13,7 @@ import { locationsOf } from "./trace.js";
 /** @typedef {Trace & { memory: Values }} TapedTrace */
 /** @typedef {ReturnType<typeof makeStrip>} Strip */
 /**
- * @typedef {{ name: string, ramp: "bits" | "write" | "signed", array: () => Values,
+ * @typedef {{ name: string, ramp: "bits" | HeadKind | "signed", array: () => Values,
  *   blank?: (step: number) => boolean }} Vector
  */
 
@@ -209,18 +209,20 @@ function makeMarker(head, trace) {
 function makeVectors(trace, stage, strip) {
   const silent = (/** @type {number} */ step) => !trace.answering.has(step);
   const { targets } = trace;
-  const [written, read] = [() => stage.headOf("write"), () => stage.headOf("read")];
+  /** @type {(kind: HeadKind) => Vector[]} */
+  const ofHeads = (kind) => {
+    const labels = headsOf(trace, kind)[0]?.vectors.map(({ label }) => label) ?? [];
+    // The last vector is moved; a vector before it, such as the erase vector, is a gate.
+    return labels.map((name, i) => ({
+      name,
+      ramp: i + 1 < labels.length ? kind : "signed",
+      array: () => stage.headOf(kind)?.vectors[i].values ?? NONE,
+    }));
+  };
   /** @type {Vector[]} */
-  const before = [
-    { name: "input", ramp: "bits", array: () => trace.inputs },
-    { name: "erase", ramp: "write", array: () => written()?.erases ?? NONE },
-    { name: "add", ramp: "signed", array: () => written()?.adds ?? NONE },
-  ];
+  const before = [{ name: "input", ramp: "bits", array: () => trace.inputs }, ...ofHeads("write")];
   /** @type {Vector[]} */
-  const after = [
-    { name: "read", ramp: "signed", array: () => trace.reads[read()?.index ?? 0] },
-    { name: "output", ramp: "bits", array: () => trace.outputs },
-  ];
+  const after = [...ofHeads("read"), { name: "output", ramp: "bits", array: () => trace.outputs }];
   if (targets) after.push({ name: "target", ramp: "bits", array: () => targets, blank: silent });
   const columns = [...before, ...after].map((vector) => makeVector(vector, stage, strip));
   const elements = columns.map((column) => column.element);
@@ -254,7 +256,8 @@ function makeVector({ name, array, ramp, blank }, stage, strip) {
 
   function layout() {
     const most = isOfMemory ? stage.greatest(array().values) : greatestMagnitude(array().values, 1);
-    scale = ramp === "write" ? colourScale(ramp, 0, 1) : colourScale(ramp, -most, most);
+    const isGate = ramp === "write" || ramp === "read";
+    scale = isGate ? colourScale(ramp, 0, 1) : colourScale(ramp, -most, most);
   }
   /** @param {number} step */
   function show(step) {

@@ -2,13 +2,13 @@
 
 import { formatNumber, greatestMagnitude, valueIn } from "./arrays.js";
 import { colourScale, withAlpha } from "./colours.js";
-import { make, pixelRatio } from "./dom.js";
+import { capitalised, make, pixelRatio } from "./dom.js";
 import { KINDS, anyOf, headsOf } from "./heads.js";
 import { drawMap, fittingCell, makeLegendOf } from "./heatmap.js";
 import { tellValues } from "./tip.js";
 import { isWrong } from "./trace.js";
 
-/** @import { HeadKind, Part, TimelineStage, Trace, Values } from "./types.d.ts" */
+/** @import { HeadKind, NamedValues, Part, TimelineStage, Trace, Values } from "./types.d.ts" */
 /** @import { ColourScale } from "./colours.js" */
 /** @import { Cell } from "./heatmap.js" */
 /** @typedef {Part & { update: (other: Trace) => void }} Timeline */
@@ -120,6 +120,7 @@ function allLanes(trace, stage) {
     lanes.push(bitsLane("Optimum", "the best possible prediction", names, trace.optimal));
   }
   for (const kind of KINDS) lanes.push(...headLanes(trace, stage, kind));
+  lanes.push(...trace.lanes.map((array) => arrayLane(array, "over the whole memory", stage)));
   return lanes;
 }
 
@@ -166,8 +167,7 @@ function headLanes(trace, stage, kind) {
   const head = stage.headOf(kind);
   if (!head) return [];
   const siblings = headsOf(trace, kind);
-  const title = head.name[0].toUpperCase() + head.name.slice(1);
-  const moved = head.kind === "write" ? head.adds : trace.reads[head.index];
+  const title = capitalised(head.name);
   const note = kind === "write" ? "where it writes" : "where it reads";
   const all = siblings.length > 1
     ? [weightingLane(`All ${siblings.length} ${kind} heads`, "their largest weights",
@@ -176,8 +176,36 @@ function headLanes(trace, stage, kind) {
   return [
     ...all,
     { ...weightingLane(`${title} weighting`, note, head, stage), key: kind },
-    vectorLane(kind === "write" ? "Add vector" : "Read vector", moved, kind, stage),
+    ...head.vectors.slice(-1).map((vector) => vectorLane(vector, stage)),
+    ...head.lanes.map((array) => arrayLane(array, `of ${head.name}`, stage)),
   ];
+}
+
+/**
+ * An array that only this kind of machine has.
+ * @param {NamedValues} array @param {string} note @param {TimelineStage} stage
+ * @returns {Lane}
+ */
+function arrayLane({ label, axis, values: array }, note, stage) {
+  const title = capitalised(label);
+  if (axis === "location") return weightingLane(title, note, { kind: "read", weightings: array }, stage);
+  const rows = array.values.length / array.shape[0];
+  const most = stage.greatest(array.values);
+  const from = array.values.some((value) => value < 0) ? -most : 0;
+  return {
+    title, note, rows,
+    height: rows === 1 ? LONE_BIT_HEIGHT / 2 : vectorRowHeight(rows),
+    names: rows === 1 ? [""] : Array.from({ length: rows }, (_, row) => row + 1),
+    rowName: (row) => `${axis} ${row + 1}`,
+    scale: colourScale("signed", -most, most),
+    from,
+    valueAt: (row, step) => array.values[step * rows + row],
+  };
+}
+
+/** @param {number} rows */
+function vectorRowHeight(rows) {
+  return Math.max(3, Math.min(VECTOR_LANE_HEIGHT / rows, 14));
 }
 
 /**
@@ -206,16 +234,16 @@ function weightingLane(title, note, head, stage) {
 }
 
 /**
- * @param {string} title @param {Values} array @param {HeadKind} kind @param {TimelineStage} stage
+ * @param {NamedValues} vector @param {TimelineStage} stage
  * @returns {Lane}
  */
-function vectorLane(title, array, kind, stage) {
+function vectorLane({ label, values: array }, stage) {
   const most = stage.greatest(array.values);
   return {
-    title,
-    note: kind === "write" ? "what it adds" : "what it reads",
+    title: `${capitalised(label)} vector`,
+    note: `what it ${label}s`,
     rows: array.shape[1],
-    height: Math.max(3, Math.min(VECTOR_LANE_HEIGHT / array.shape[1], 14)),
+    height: vectorRowHeight(array.shape[1]),
     names: Array.from({ length: array.shape[1] }, (_, row) => row + 1),
     rowName: (row) => `component ${row + 1}`,
     scale: colourScale("signed", -most, most),

@@ -4,7 +4,10 @@ import { decodeArray, valueIn } from "./arrays.js";
 import { TRACE_FORMAT } from "./facts.js";
 import { KINDS } from "./heads.js";
 
-/** @import { DocumentArray, Head, HeadDocument, Stretch, Trace, TraceDocument } from "./types.d.ts" */
+/**
+ * @import { ArrayDocument, DocumentArray, Head, HeadDocument, NamedValues, Stretch, Trace,
+ *   TraceDocument, Values } from "./types.d.ts"
+ */
 
 /**
  * @param {TraceDocument} source
@@ -18,8 +21,10 @@ export function readTrace(source) {
   const optional = (/** @type {DocumentArray | null} */ array) => (array ? decodeArray(array) : null);
   const heads = KINDS.flatMap((kind) => {
     const siblings = source.heads.filter((head) => head.kind === kind);
-    return siblings.map((head) => readHead(head, siblings.length));
+    const described = source.arrays.filter((array) => array.kind === kind);
+    return siblings.map((head) => readHead(head, siblings.length, described));
   });
+  const lanes = decoded(source.lanes);
   return {
     title: source.title,
     hint: source.hint,
@@ -33,21 +38,43 @@ export function readTrace(source) {
     outputs: decodeArray(source.outputs),
     optimal: optional(source.optimal),
     memory: optional(source.memory),
-    reads: source.reads.map(decodeArray),
+    lanes: namedValues(source.arrays.filter(({ name }) => Object.hasOwn(lanes, name)), lanes),
     heads,
     shifts: source.shifts,
   };
 }
 
 /**
- * @param {HeadDocument} head @param {number} siblings
+ * @param {HeadDocument} head @param {number} siblings @param {ArrayDocument[]} described
  * @returns {Head}
  */
-function readHead({ kind, index, arrays }, siblings) {
-  const decoded = Object.entries(arrays).map(([name, array]) => [name, decodeArray(array)]);
+function readHead({ kind, index, arrays: encoded }, siblings, described) {
+  const arrays = decoded(encoded);
   const name = siblings > 1 ? `${kind} ${index + 1}` : kind;
-  // The format fixes the names of the arrays.
-  return /** @type {Head} */ ({ kind, index, name, ...Object.fromEntries(decoded) });
+  const withRole = (/** @type {string} */ role) =>
+    namedValues(described.filter((array) => array.role === role), arrays);
+  const bars = namedValues(described.filter((array) => array.axis === "location"), arrays);
+  const [{ values: weightings }] = withRole("weighting");
+  return {
+    kind, index, name, arrays, weightings, bars, vectors: withRole("vector"), lanes: withRole("lane"),
+  };
+}
+
+/**
+ * @param {Record<string, DocumentArray>} arrays
+ * @returns {Record<string, Values>}
+ */
+function decoded(arrays) {
+  return Object.fromEntries(
+    Object.entries(arrays).map(([name, array]) => [name, decodeArray(array)]));
+}
+
+/**
+ * @param {ArrayDocument[]} described @param {Record<string, Values>} arrays
+ * @returns {NamedValues[]}
+ */
+function namedValues(described, arrays) {
+  return described.map(({ name, label, axis }) => ({ name, label, axis, values: arrays[name] }));
 }
 
 /**

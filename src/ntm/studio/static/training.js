@@ -3,11 +3,12 @@
 import { getJson, postJson } from "./api.js";
 import { drawChart, makeLegend } from "./chart.js";
 import { ANY_FRAME, describePoint, frameAround, legendOf, paperLines } from "./curves.js";
-import { find, findField, furnish, make, makeChoice, messageOf } from "./dom.js";
-import { RUN_FORM, RUN_STATES } from "./facts.js";
+import { find, make, makeChoice, messageOf } from "./dom.js";
+import { RUN_STATES } from "./facts.js";
 import { writeRoute } from "./route.js";
 import { filterRuns, sortRuns } from "./runlist.js";
 import { makeRunRow, makeRunTable } from "./runs.js";
+import { StartForm } from "./starting.js";
 import { makeTip } from "./tip.js";
 
 /** @import { Curve, Deleted, RunListed, RunName, RunsAnswer } from "./python.d.ts" */
@@ -15,6 +16,7 @@ import { makeTip } from "./tip.js";
 /** @import { Frame, Guide, Line, Point, Route, Shown } from "./types.d.ts" */
 
 const POLL_EVERY = 1000;
+const PATIENCE = 4000; // milliseconds without an answer
 
 /**
  * @param {Guide} guide
@@ -48,7 +50,7 @@ class Training {
   pointedAt = null;
   isLost = false; // whether the last request for the runs got no answer
   axes = "fit";
-  scale = "linear";
+  scale = "log"; // a cost falls by several powers of ten
   tip = makeTip();
 
   /** @param {Guide} guide */
@@ -78,7 +80,13 @@ class Training {
       history.pushState(null, "", writeRoute({ view: "training", id: this.taskChoice.value }));
       this.attempt(this.update());
     });
-    this.prepareForm(find("start", HTMLFormElement));
+    this.form = new StartForm(guide);
+    this.form.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.attempt(this.start());
+    });
+    // An edit makes an earlier refusal obsolete.
+    this.form.form.addEventListener("input", () => this.isLost || this.complain(""));
     new ResizeObserver(() => this.draw()).observe(this.chart);
   }
 
@@ -163,17 +171,24 @@ class Training {
 
   /** Ask again a second after each answer, but not while the view is hidden. */
   async poll() {
-    if (!this.view.hidden && !document.hidden) {
-      try {
-        await this.update();
-        if (this.isLost) this.complain("");
-        this.lose(false);
-      } catch (error) {
-        this.complain(messageOf(error));
-        this.lose(true);
-      }
-    }
+    if (!this.view.hidden && !document.hidden) await this.updateOrComplain();
     setTimeout(() => this.poll(), POLL_EVERY);
+  }
+
+  async updateOrComplain() {
+    const lose = (/** @type {string} */ sentence) => {
+      this.complain(sentence);
+      this.lose(true);
+    };
+    const late = setTimeout(lose, PATIENCE, "The studio has not answered for a while; is it busy?");
+    try {
+      await this.update();
+      if (this.isLost) this.complain("");
+      this.lose(false);
+    } catch (error) {
+      lose(messageOf(error));
+    }
+    clearTimeout(late);
   }
 
   async update() {
@@ -228,6 +243,7 @@ class Training {
       option.textContent = `${option.value} (${count})`;
     }
     this.taskChoice.value = this.task;
+    this.form.offer(this.task);
   }
 
   /** Show the runs. Rows are changed in place, so that the focus stays where it is. */
@@ -374,47 +390,14 @@ class Training {
     return { ...frameAround(points, usual), log };
   }
 
-  /** @param {HTMLFormElement} form */
-  prepareForm(form) {
-    const fields = fieldsOf(form);
-    const { task, model } = fields;
-    furnish(fields.seed, RUN_FORM.seed);
-    furnish(fields.sequences, RUN_FORM.sequences);
-    furnish(fields.name, RUN_FORM.name);
-    const tasks = Object.keys(this.guide.tasks);
-    task.append(...tasks.map((value) => make("option", { value }, value)));
-    const models = Object.entries(this.guide.models);
-    model.append(...models.map(([value, { title }]) => make("option", { value }, title)));
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.attempt(this.start(fields));
-    });
-    // An edit makes an earlier refusal obsolete.
-    form.addEventListener("input", () => this.isLost || this.complain(""));
-  }
-
-  /** @param {ReturnType<typeof fieldsOf>} fields */
-  async start({ task, model, seed, sequences, name }) {
-    const order = {
-      task: task.value, model: model.value, seed: Number(seed.value),
-      sequences: Number(sequences.value), ...(name.value && { name: name.value }),
-    };
+  /** Start the run of the form. */
+  async start() {
+    const { order } = this.form;
     /** @type {RunName} */
     const started = await postJson("runs", order);
     this.say(`${started.name} has started; its curve appears with its first report.`);
     this.task = order.task;
-    seed.value = String(order.seed + 1);
-    name.value = "";
+    this.form.advance();
     await this.update();
   }
-}
-
-/** @param {HTMLFormElement} form */
-function fieldsOf(form) {
-  const input = (/** @type {string} */ name) => findField(form, name, HTMLInputElement);
-  const select = (/** @type {string} */ name) => findField(form, name, HTMLSelectElement);
-  return {
-    task: select("task"), model: select("model"), seed: input("seed"),
-    sequences: input("sequences"), name: input("name"),
-  };
 }

@@ -11,6 +11,8 @@ import { make, makeSvg } from "./dom.js";
 
 const SPEEDS = [2, 4, 8, 16, 32, 64];
 const SECONDS_TO_PLAY = 12;
+/** Milliseconds of delay that playing catches up with. After a longer pause no step is skipped. */
+const MOST_LATE = 50;
 
 const ICONS = {
   start: "M3 3h2v10H3zM13 3v10L6 8z",
@@ -95,6 +97,7 @@ function makePlayer(last, stage, onChange) {
   function advance(now) {
     if (!player.playing) return;
     if (now >= due) {
+      due = Math.max(due, now - MOST_LATE);
       const steps = 1 + Math.floor(((now - due) * player.speed) / 1000);
       due += (steps * 1000) / player.speed;
       stage.goTo(stage.step() + steps);

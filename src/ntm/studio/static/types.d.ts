@@ -1,18 +1,17 @@
 /** Types that the page's modules share. Types of data that only Python writes are in python.d.ts. */
 
 import type {
-  Axis, Drawing, FolderAnswer, HeadArray, NGramsProblem, NetworkListed, RecallProblem,
-  RepeatCopyProblem, SortProblem,
+  Axis, FolderAnswer, HeadKind, NetworkListed, Role,
 } from "./python.d.ts";
 
 export type Awaitable<Value> = Value | Promise<Value>;
-export type HeadKind = "read" | "write";
+export type { HeadKind };
 /** A point of a learning curve: sequences seen, and the cost in bits. */
 export type Point = [number, number];
 /** Colours on a light page and on a dark page. */
 export type Colours = [string, string];
 /** A drawing. Its parts depend on the task. */
-export type Problem = Partial<RepeatCopyProblem & RecallProblem & NGramsProblem & SortProblem>;
+export type Problem = Record<string, any>;
 export type Sizes = Partial<Record<Axis, number>>;
 
 /** An array: row-major float32. */
@@ -47,14 +46,26 @@ export interface TraceDocument {
   wrong_bits: number | null;
   answer_steps: number[];
   labels: Labels;
+  /** Bits if absent. */
+  kinds?: { inputs: string; outputs: string };
   inputs: DocumentArray;
   targets: DocumentArray | null;
   outputs: DocumentArray;
   optimal: DocumentArray | null;
   shifts: number[];
   memory: DocumentArray | null;
-  reads: DocumentArray[];
+  arrays: ArrayDocument[];
+  lanes: Record<string, DocumentArray>;
   heads: HeadDocument[];
+}
+
+/** Description of an array; see the Python module ntm.description. */
+export interface ArrayDocument {
+  name: string;
+  kind: HeadKind | null;
+  label: string;
+  role: Role;
+  axis: string;
 }
 
 export interface HeadDocument {
@@ -63,22 +74,28 @@ export interface HeadDocument {
   arrays: Record<string, DocumentArray>;
 }
 
-interface AnyHead extends Record<HeadArray, Values> {
+/** An array with a label and the word for a row. */
+export interface NamedValues {
+  name: string;
+  label: string;
+  axis: string;
+  values: Values;
+}
+
+export interface Head {
+  kind: HeadKind;
   index: number;
   name: string;
-}
-export interface ReadHead extends AnyHead {
-  kind: "read";
-}
-export interface WriteHead extends AnyHead {
-  kind: "write";
-  erases: Values;
-  adds: Values;
-}
-export type Head = ReadHead | WriteHead;
-export interface HeadOf {
-  read: ReadHead;
-  write: WriteHead;
+  /** All arrays of the head by name. */
+  arrays: Record<string, Values>;
+  /** The locations that the head uses: (steps, locations). */
+  weightings: Values;
+  /** Arrays over the locations, in the order of their computation; the last one is `weightings`. */
+  bars: NamedValues[];
+  /** Vectors that the head reads or writes: (steps, width). */
+  vectors: NamedValues[];
+  /** Arrays to draw over time. */
+  lanes: NamedValues[];
 }
 
 /** A trace document made ready for drawing. */
@@ -95,7 +112,8 @@ export interface Trace {
   outputs: Values;
   optimal: Values | null;
   memory: Values | null;
-  reads: Values[];
+  /** Arrays of no head to draw over time. */
+  lanes: NamedValues[];
   heads: Head[];
   shifts: number[];
 }
@@ -118,7 +136,7 @@ export interface TimelineStage {
   tip: Tip;
   goTo(step: number): void;
   step(): number;
-  headOf<Kind extends HeadKind>(kind: Kind): HeadOf[Kind] | undefined;
+  headOf(kind: HeadKind): Head | undefined;
   stretch(): Stretch;
   /** The end of the scale for these values. */
   greatest(values: Float32Array): number;
@@ -189,9 +207,10 @@ export interface TaskGuide {
   title: string;
   hint: string;
   look_for: string;
-  drawing: Drawing | null;
   frame: { sequences: number; bits: [number, number] } | null;
   cases: Record<string, number>[];
+  /** Default number of training sequences, by model. */
+  sequences: Record<string, number>;
 }
 
 export interface ModelGuide {

@@ -16,8 +16,11 @@ export async function startViews(backend, starters) {
   /** @type {Map<string, Shown>} */
   const views = new Map();
   const guide = await backend.guide();
+  let shown = "";
   const show = () => {
     const route = readRoute(location.hash, Object.keys(starters));
+    if (shown && shown !== route.view) scrollTo(0, 0);
+    shown = route.view;
     for (const name of Object.keys(starters)) showWhether(name, name === route.view);
     const view = views.get(route.view) ?? starters[route.view](guide, backend);
     views.set(route.view, view);

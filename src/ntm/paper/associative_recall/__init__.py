@@ -1,0 +1,1 @@
+"""Associative recall: its experiment, the paper's curves, measurements of the heads, figures."""

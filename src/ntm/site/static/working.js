@@ -1,0 +1,115 @@
+/** The third chapter: the machine at one step, and the four links of addressing one at a time. */
+
+import { find, findAll, makeChoice } from "../../studio/static/dom.js";
+import { makeEquation } from "../../studio/static/equations.js";
+import { formatNumber } from "../../studio/static/arrays.js";
+import { readTrace } from "../../studio/static/trace.js";
+import { NETWORK } from "./hero.js";
+import { LINKS } from "./links.js";
+import { MachineView } from "./machine.js";
+
+/** @import { Backend } from "./backend.js" */
+/** @import { Link } from "./links.js" */
+/** @import { Fix } from "./types.d.ts" */
+
+const LENGTH = 8;
+const SEED = 3;
+const FIRST_STEP = 4;
+
+/** @param {HTMLElement} _ @param {Backend} backend */
+export async function startWorking(_, backend) {
+  const working = new Working(backend);
+  working.choose(0);
+  working.machine.step = FIRST_STEP;
+  await working.run();
+}
+
+class Working {
+  number = 0; // of the link that is shown
+  /** @type {Fix | null} */
+  fix = null;
+  asked = 0; // runs; a late answer to an earlier one is out of date
+  parts = {
+    ...findAll(HTMLElement, ["choice", "title", "text", "equation", "control", "value", "machine", "verdict"], "links-"),
+    slider: find("links-slider", HTMLInputElement),
+    ...findAll(HTMLButtonElement, ["reset", "next"], "links-"),
+  };
+  machine = new MachineView(this.parts.machine, { label: "The memory of the lesson", chain: true, onMove: () => this.release() });
+
+  /** @param {Backend} backend */
+  constructor(backend) {
+    this.backend = backend;
+    const { choice, slider, reset, next } = this.parts;
+    /** @type {[string, string][]} */
+    const choices = LINKS.map(({ title }, i) => [String(i), `${i + 1}. ${title}`]);
+    choice.append(makeChoice("Link", "links-choice", choices, "0", (value) => this.choose(Number(value))));
+    slider.addEventListener("input", () => this.change(slider.valueAsNumber));
+    reset.addEventListener("click", () => this.release());
+    next.addEventListener("click", () => this.goOn());
+  }
+
+  get link() {
+    return LINKS[this.number];
+  }
+
+  /** Show the next link, and the first one after the last. */
+  goOn() {
+    const radios = this.parts.choice.querySelectorAll("input");
+    radios[(this.number + 1) % LINKS.length].click();
+  }
+
+  /** @param {number} number */
+  choose(number) {
+    this.number = number;
+    const { title, text, equation, control, slider, machine } = this.parts;
+    const { least, most, by } = this.link;
+    title.textContent = `${number + 1}. ${this.link.title}`;
+    text.textContent = this.link.text;
+    equation.replaceChildren(makeEquation(this.link.equation));
+    control.textContent = this.link.control;
+    Object.assign(slider, { min: String(least), max: String(most), step: String(by) });
+    machine.dataset.link = String(number + 1);
+    this.showValue();
+    if (this.fix) this.release();
+  }
+
+  /** @param {number} value */
+  async change(value) {
+    this.fix = { part: this.link.part, step: this.machine.step, value };
+    await this.run();
+  }
+
+  /** Give the control back to the network. */
+  async release() {
+    this.fix = null;
+    await this.run();
+  }
+
+  async run() {
+    const asked = (this.asked += 1);
+    const problem = this.backend.example(NETWORK, { length: LENGTH }, SEED);
+    const trace = await this.backend.trace({ network: NETWORK, problem }, null, { fix: this.fix });
+    if (asked !== this.asked) return;
+    this.machine.show(readTrace(trace));
+    this.showValue();
+    this.parts.verdict.textContent = this.sentence(trace.wrong_bits ?? 0);
+  }
+
+  /** @param {number} wrong */
+  sentence(wrong) {
+    const at = `at step ${this.machine.step + 1}`;
+    if (!this.fix) return `The network itself sets this value ${at}.`;
+    const mistakes = wrong === 1 ? "1 bit" : `${wrong} bits`;
+    const outcome = wrong ? `the answer has ${mistakes} wrong` : "the answer is still right";
+    return `You set this value ${at}: the write head ends at location ${this.machine.place}, and ${outcome}.`;
+  }
+
+  showValue() {
+    const { head, step } = this.machine;
+    if (!head) return;
+    const value = this.link.read(head, step);
+    this.parts.value.textContent = formatNumber(value);
+    if (!this.fix) this.parts.slider.value = String(value);
+    this.parts.reset.disabled = !this.fix;
+  }
+}

@@ -1,0 +1,152 @@
+"""Files of examples: one example per line, read by offset, so that a file may exceed the memory.
+
+    .jsonl       {"input": ..., "target": ...} on every line
+    .csv, .tsv   two columns; a first line "input,target" is a heading
+
+Blank lines are skipped. A damaged line is an error that names the file and the line.
+"""
+
+import csv
+import hashlib
+import json
+import zlib
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, BinaryIO
+
+FORMATS = (".jsonl", ".csv", ".tsv")
+_HASHES = 2**32
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_HEADING = ["input", "target"]
+_DIGEST_BYTES = 16
+
+Pair = tuple[Any, Any]
+"""Input and target of an example, as the file has them."""
+
+
+class DataError(ValueError):
+    """A file of examples that cannot be used; the message names the file and the line."""
+
+
+class Lines:
+    """Offsets of the examples of a file, in two parts: for training, and held out.
+
+    The part of a line depends on its content alone, so equal lines are in the same part.
+
+    held_out: share of the lines that is held out, from 0 to 1. Above 0, it is at least one line.
+    visit: called with the number and the content of every line, in order (None: not called).
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        held_out: float = 0.0,
+        visit: Callable[[int, bytes], None] | None = None,
+    ) -> None:
+        self.path = path
+        self.kept, self.held_out = array("Q"), array("Q")
+        digest, limit = hashlib.blake2b(digest_size=_DIGEST_BYTES), int(held_out * _HASHES)
+        lowest = (_HASHES, -1)  # hash and position of the line that is held out if no other is
+        with path.open("rb") as file:
+            for number, offset, line in example_lines(file, path.suffix):
+                digest.update(line)
+                if visit is not None:
+                    visit(number, line)
+                chance = zlib.crc32(line.strip())
+                (self.held_out if chance < limit else self.kept).append(offset)
+                if chance >= limit:
+                    lowest = min(lowest, (chance, len(self.kept) - 1))
+        self.digest = digest.hexdigest()
+        if limit and not self.held_out and len(self.kept) > 1:
+            self.held_out.append(self.kept.pop(lowest[1]))
+        if not self.kept:
+            raise DataError(f"{path} has no examples{' to train on' if self.held_out else ''}.")
+
+    def read(self, offsets: list[int]) -> list[bytes]:
+        """Return the lines at these offsets."""
+        with self.path.open("rb") as file:
+            return [_line_at(file, offset) for offset in offsets]
+
+    def number_at(self, offset: int) -> int:
+        """Return the number of the line at an offset, counted from 1, for a message."""
+        with self.path.open("rb") as file:
+            pieces = iter(lambda: file.read(min(2**20, offset - file.tell())), b"")
+            return 1 + sum(piece.count(b"\n") for piece in pieces)
+
+
+def opened(file: str, held_out: float = 0.0) -> Lines:
+    """Return the lines of a file; a file that has not changed is read once."""
+    path = Path(file)
+    facts = path.stat()
+    return _opened(path, held_out, facts.st_mtime_ns, facts.st_size)
+
+
+@lru_cache(maxsize=8)
+def _opened(path: Path, held_out: float, _changed: int, _size: int) -> Lines:
+    return Lines(path, held_out)
+
+
+def pair_in(line: bytes, suffix: str) -> Pair:
+    """Return the input and the target of a line; a ValueError says why it has none."""
+    text = line.decode().rstrip("\r\n")
+    return _row(text, suffix) if suffix in _DELIMITERS else _object(text)
+
+
+def input_in(line: bytes, suffix: str, typed: Callable[[str], Any]) -> Any:
+    """Return the input of a line, which needs no target here.
+
+    typed: function that reads a line of plain text, for files without a format in `FORMATS`.
+    """
+    text = line.decode().rstrip("\r\n")
+    if suffix in _DELIMITERS:
+        return next(csv.reader([text], delimiter=_DELIMITERS[suffix], strict=True))[0]
+    if suffix != ".jsonl":
+        return typed(text)
+    found = json.loads(text)
+    return found.get("input") if isinstance(found, dict) else found
+
+
+def _object(text: str) -> Pair:
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"this is not JSON ({error.msg}, column {error.colno})") from error
+    if not isinstance(found, dict):
+        raise ValueError('a line must be an object {"input": ..., "target": ...}')
+    for key in _HEADING:
+        if key not in found:
+            raise ValueError(f'"{key}" is missing')
+    return found["input"], found["target"]
+
+
+def _row(text: str, suffix: str) -> Pair:
+    try:
+        cells = next(csv.reader([text], delimiter=_DELIMITERS[suffix], strict=True))
+    except csv.Error as error:
+        raise ValueError(f"the columns cannot be read ({error})") from error
+    if len(cells) != 2:
+        raise ValueError(f"a line must have two columns, not {len(cells)}")
+    return cells[0], cells[1]
+
+
+def example_lines(file: Iterable[bytes], suffix: str) -> Iterator[tuple[int, int, bytes]]:
+    """Yield the number, the offset and the content of every line that holds an example."""
+    offset = 0
+    for number, line in enumerate(file, start=1):
+        if line.strip() and not (number == 1 and _is_heading(line, suffix)):
+            yield number, offset, line
+        offset += len(line)
+
+
+def _is_heading(line: bytes, suffix: str) -> bool:
+    if suffix not in _DELIMITERS:
+        return False
+    cells = line.decode(errors="replace").strip().lower().split(_DELIMITERS[suffix])
+    return cells in (_HEADING, _HEADING[:1])
+
+
+def _line_at(file: BinaryIO, offset: int) -> bytes:
+    file.seek(offset)
+    return file.readline()

@@ -1,0 +1,67 @@
+"""Parts of a problem, as data: tasks declare them, and pages draw them.
+
+    parts = (ProblemPart("vectors", ("length", "bits")),)
+
+A drawn problem is plain data: a value for every part, and a number for every axis of the task
+that belongs to no part.
+
+    {"vectors": [[0, 1, 1], [1, 0, 1]], "repeats": 3}
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, get_args
+
+import torch
+from torch import Tensor
+
+PartKind = Literal["bits", "numbers", "choice"]
+
+
+class Problems(NamedTuple):
+    """Problems of a batch, before they are encoded as steps.
+
+    sizes: for every axis of the task, the sizes of the problems, (batch,) int64.
+    parts: for every part, (entries, batch, ...) float32, zero beyond the size of a problem; for a
+        choice, (batch,) int64.
+    """
+
+    sizes: Mapping[str, Tensor]
+    parts: Mapping[str, Tensor]
+
+
+@dataclass(frozen=True)
+class ProblemPart:
+    """Part of a problem.
+
+    axes: an axis of the task, then fields of the task whose value is a size, such as "bits".
+    kind: kind of its values ("bits").
+        bits: 0 or 1. Over one axis, a row of cells; over two, a column of cells per entry; over
+            three, a group of columns per entry.
+        numbers: from -1 to 1, over one axis.
+        choice: one entry of the axis, counted from 0; not the last entry.
+    """
+
+    name: str
+    axes: tuple[str, ...]
+    kind: PartKind = "bits"
+
+    def __post_init__(self) -> None:
+        if self.kind not in get_args(PartKind):
+            raise ValueError(f"kind must be one of {get_args(PartKind)}; got {self.kind!r}.")
+        most = 3 if self.kind == "bits" else 1
+        if not 1 <= len(self.axes) <= most:
+            raise ValueError(f"{self.name} has the axes {self.axes}; give 1 to {most} of them.")
+
+    def tensor(self, value: Any) -> Tensor:
+        """Return the value in a drawing as the part of `Problems`, a batch of one."""
+        if self.kind == "choice":
+            return torch.tensor([value])
+        return torch.tensor(value, dtype=torch.float32).unsqueeze(1)
+
+    def value(self, tensor: Tensor, index: int, size: int) -> Any:
+        """Return the value in the drawing of problem `index`, which has `size` entries."""
+        if self.kind == "choice":
+            return int(tensor[index])
+        own = tensor[:size, index]
+        return own.tolist() if self.kind == "numbers" else own.int().tolist()

@@ -1,0 +1,372 @@
+"""The landing story in a real browser: the hero, watching a network learn, breaking it."""
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from playwright.sync_api import Browser, Page, expect
+from safetensors import torch as safetensors
+from tests.studio.test_page import PATIENCE
+
+from ntm import pretrained
+from ntm.cell import State
+from ntm.commands.main import main
+from ntm.layer import NTM
+from ntm.layer.switches import PARTS, without
+from ntm.models.lstm import LSTMBaseline
+from ntm.paper.baseline import as_ntm, baseline
+
+SIZES = [(1280, 800), (1920, 1080), (390, 844)]
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_both_lines_are_above_the_fold(page: Page, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto("./")
+    expect(page.locator("#hero-verdict")).to_have_text("20 vectors: all 160 bits right")
+    for kind in ("write", "read"):
+        box = page.locator(f"#hero-tape [data-head={kind}] canvas").bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= height
+        assert box["x"] + box["width"] <= width
+
+
+def test_nothing_sticks_out_on_a_phone(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("./")
+    for chapter in ("hero", "watch", "works", "break", "beside"):
+        page.locator(f"#story-{chapter}").scroll_into_view_if_needed()
+        expect(page.locator(f"#story-{chapter} canvas").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_six_times_longer_is_right_too(page: Page) -> None:
+    page.goto("./")
+    page.get_by_role("button", name="Make it six times longer").click()
+    expect(page.locator("#hero-verdict")).to_have_text("120 vectors: all 960 bits right")
+    page.get_by_role("button", name="Back to 20 vectors").click()
+    expect(page.locator("#hero-verdict")).to_have_text("20 vectors: all 160 bits right")
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_the_cursor_plays_unless_motion_is_reduced(
+    browser: Browser, address: str, motion: str
+) -> None:
+    with browser.new_context(reduced_motion=motion) as context:  # type: ignore[arg-type]
+        page = context.new_page()
+        page.goto(address)
+        expect(page.locator("#hero-verdict")).to_contain_text("right")
+        place = "document.querySelector('#hero-tape .cursor').style.transform"
+        if motion == "reduce":
+            before = page.evaluate(place)
+            page.wait_for_timeout(1000)
+            assert page.evaluate(place) == before
+        else:
+            page.wait_for_function(f"(before) => {place} !== before", arg=page.evaluate(place))
+
+
+def test_training_can_be_watched_again_from_its_start(page: Page) -> None:
+    page.goto("./#story/watch")
+    stage = page.locator("#watch-stage")
+    expect(stage).to_contain_text("Before training")
+    page.get_by_role("button", name="Train a network").click()
+    expect(page.get_by_role("button", name="Train another network")).to_be_enabled(
+        timeout=4 * PATIENCE
+    )
+    end = "After 4,000 sequences: all 80 bits right. Two lines: both heads walk."
+    expect(stage).to_have_text(end)
+    page.get_by_label("Training time").fill("0")
+    expect(stage).to_have_text(
+        re.compile(r"After 40 sequences: \d+ of 80 bits wrong. No line yet: the heads do not walk.")
+    )
+    page.get_by_label("Training time").fill("99")
+    expect(stage).to_have_text(end)
+
+
+def run_of(page: Page, length: int = 20, seed: int = 2) -> torch.Tensor:
+    """The inputs that the page gives to the network."""
+    vectors = page.evaluate(
+        """async ([length, seed]) => {
+          const { Backend } = await import("./site/static/backend.js");
+          const backend = await Backend.open();
+          return backend.example("pretrained:copy-ff", { length }, seed).vectors;
+        }""",
+        [length, seed],
+    )
+    x = torch.zeros(2 * length + 1, 1, 9)
+    x[:length, 0, :8] = torch.tensor(vectors, dtype=torch.float32)
+    x[length, 0, 8] = 1
+    return x
+
+
+def packaged(site: Path) -> NTM:
+    """The network with the page's weights, which have half precision."""
+    net = pretrained.load("copy-ff")
+    half = safetensors.load_file(site / "data/copy-ff.safetensors")
+    net.load_state_dict({name: tensor.float() for name, tensor in half.items()})
+    return net
+
+
+def wrong_bits(logits: torch.Tensor, x: torch.Tensor) -> int:
+    length = len(x) // 2
+    return int(((logits[length + 1 :, 0] > 0) != (x[:length, 0, :8] > 0.5)).sum())
+
+
+def verdict(wrong: int) -> re.Pattern[str]:
+    return re.compile(f"{wrong} of 160 bits wrong" if wrong else "all 160 bits right")
+
+
+def test_what_breaks_is_what_breaks_in_python(page: Page, site: Path) -> None:
+    page.goto("./#story/break")
+    expect(page.locator("#break-verdict")).to_contain_text("all 160 bits right")
+    net, x = packaged(site), run_of(page)
+    boxes = page.locator("#break-switches input")
+    found = []
+    for part, box in zip(PARTS, boxes.all(), strict=True):
+        box.uncheck()
+        logits = torch.as_tensor(net.trace(x, without=[part]).outputs)
+        found.append(wrong_bits(logits, x))
+        expect(page.locator("#break-verdict")).to_contain_text(verdict(found[-1]))
+        expect(page.locator("#break-verdict")).to_have_text(
+            re.compile(r"bits (right|wrong)\. \w.+\.")
+        )
+        box.check()
+        expect(page.locator("#break-verdict")).to_have_text("20 vectors: all 160 bits right.")
+    assert max(found) > 40
+
+
+def meddled(net: NTM, x: torch.Tensor, step: int, location: int, row: int | None) -> int:
+    """Wrong bits if somebody writes into the memory after a step: 3 into a row, or 0 everywhere."""
+    with torch.no_grad():
+        first, state = net(x[: step + 1])
+        if row is None:
+            state.memory[0, location] = 0
+        else:
+            state.memory[0, location, row] = 3
+        return wrong_bits(torch.cat([first, net(x[step + 1 :], State(*state))[0]]), x)
+
+
+def test_the_memory_can_be_edited_at_any_step_as_in_python(page: Page, site: Path) -> None:
+    page.goto("./#story/break")
+    place, told = page.locator("#break-location"), page.locator("#break-verdict")
+    expect(place).to_have_value(re.compile("."))
+    location = int(place.input_value())
+    net, x = packaged(site), run_of(page)
+    page.locator("#break-component").fill("5")
+    found = []
+    for step in (10, 20, 39):
+        page.locator("#break-machine input").fill(str(step))
+        for button, row in (("Write the number", 4), ("Clear the location", None)):
+            page.get_by_role("button", name=button).click()
+            found.append(meddled(net, x, step, location, row))
+            expect(told).to_contain_text(f"after step {step + 1}:")
+            expect(told).to_contain_text(re.compile(r"in row 5" if row else "was cleared"))
+            expect(told).to_contain_text(verdict(found[-1]))
+    assert max(found) > 0
+    page.locator("#break-memory").get_by_role("button", name="Undo").click()
+    expect(told).to_have_text("20 vectors: all 160 bits right.")
+
+
+def test_pressing_a_cell_chooses_it(page: Page) -> None:
+    page.goto("./#story/break")
+    strip = page.locator("#break-machine .strip canvas")
+    expect(page.locator("#break-location")).to_have_value(re.compile("."))
+    strip.scroll_into_view_if_needed()
+    box = strip.bounding_box()
+    assert box is not None
+    strip.click(position={"x": box["width"] - 2, "y": box["height"] - 2})
+    last = page.locator("#break-machine .ticks span").last.inner_text()
+    expect(page.locator("#break-component")).to_have_value("20")
+    assert int(page.locator("#break-location").input_value()) - int(last) in range(4)
+
+
+def test_too_many_vectors_overwrite_each_other(page: Page) -> None:
+    page.goto("./#story/break")
+    page.locator("#break-task").select_option("long")
+    expect(page.locator("#break-verdict")).to_have_text(
+        re.compile(r"140 vectors: \d+ of 1,120 bits wrong. The memory has 128 locations, too few")
+    )
+
+
+def test_a_change_is_blamed_only_if_it_makes_the_answer_worse(page: Page) -> None:
+    page.goto("./#story/break")
+    page.locator("#break-task").select_option("long")
+    told = page.locator("#break-verdict")
+    expect(told).to_contain_text("too few for 140 vectors")
+    page.get_by_role("checkbox", name="Find by content").uncheck()
+    expect(told).to_contain_text("This run does not need content lookup")
+    expect(told).to_contain_text("too few for 140 vectors")
+
+
+def test_recall_needs_content_lookup(page: Page) -> None:
+    page.goto("./#story/break")
+    page.locator("#break-task").select_option("recall")
+    expect(page.locator("#break-verdict")).to_have_text("6 items: all 18 bits right.")
+    expect(page.locator("#break-memory")).to_be_hidden()
+    page.get_by_role("checkbox", name="Find by content").uncheck()
+    expect(page.locator("#break-verdict")).to_contain_text("bits wrong. Without content lookup")
+
+
+def test_every_link_has_an_equation_and_a_control(page: Page) -> None:
+    page.goto("./#story/works")
+    told, value = page.locator("#links-verdict"), page.locator("#links-value")
+    expect(told).to_have_text("The network itself sets this value at step 5.")
+    for number, (fixed, shown) in enumerate({"50": "50", "1": "1", "0": "0", "1.5": "1.5"}.items()):
+        expect(page.locator("#links-title")).to_have_text(re.compile(f"^{number + 1}\\."))
+        expect(page.locator("#links-equation math")).to_be_visible()
+        expect(page.locator("#links-machine .link:visible")).to_have_count(1)
+        learned = value.inner_text()
+        page.locator("#links-slider").fill(fixed)
+        expect(told).to_contain_text(
+            "You set this value at step 5: the write head ends at location"
+        )
+        expect(value).to_have_text(shown)
+        page.get_by_role("button", name="As learned").click()
+        expect(value).to_have_text(learned)
+        page.get_by_role("button", name="Next link").click()
+    expect(page.locator("#links-title")).to_have_text(re.compile("^1"))
+
+
+def test_a_shift_that_is_taken_away_is_missed_as_in_python(page: Page, site: Path) -> None:
+    page.goto("./#story/works")
+    expect(page.locator("#links-verdict")).to_contain_text("at step 5")
+    page.get_by_label("3. Move by one").check()
+    page.locator("#links-slider").fill("0")
+    net = packaged(site)
+    x = run_of(page, 8, 3)
+    with torch.no_grad():
+        first, state = net(x[:4])
+        middle, state = without(net, ["shift"])(x[4:5], State(*state))
+        moved = net(x[:5])[1]
+        # Only the write head is fixed; the read head waits at this step in both runs.
+        assert torch.equal(state.read_weightings.argmax(-1), moved.read_weightings.argmax(-1))
+        last, _ = net(x[5:], State(*state))
+    wrong = wrong_bits(torch.cat([first, middle, last]), x)
+    assert wrong > 0
+    place = int(state.write_weightings.argmax())
+    expect(page.locator("#links-verdict")).to_have_text(
+        f"You set this value at step 5: the write head ends at location {place}, and the answer "
+        f"has {wrong} bits wrong."
+    )
+
+
+def test_the_lstm_answers_as_in_python(page: Page) -> None:
+    lstm, facts = baseline()
+    page.goto("./#story/beside")
+    expect(page.locator("#beside-sequences")).to_have_text(f"{facts['sequences']:,}")
+    for number, length in enumerate((20, 120)):
+        x = run_of(page, length, 4)
+        with torch.no_grad():
+            wrong = wrong_bits(lstm(x)[0], x)
+        assert wrong > length / 2
+        outcome = page.locator("#beside-runs .outcome").nth(4 + number)
+        expect(outcome).to_have_text(re.compile(r"[\d,]+ of [\d,]+ bits wrong."))
+        shown = int(outcome.inner_text().split()[0].replace(",", ""))
+        assert abs(shown - wrong) <= max(2, 0.05 * wrong)  # half precision, many steps
+    for number, words in ((0, "wrong"), (1, "wrong"), (2, "all 160"), (3, "all 960")):
+        expect(page.locator("#beside-runs .outcome").nth(number)).to_contain_text(words)
+
+
+def test_an_lstm_of_one_layer_is_an_ntm_that_ignores_its_memory() -> None:
+    torch.manual_seed(1)
+    lstm = LSTMBaseline(5, 3, hidden_size=7, layers=1)
+    for parameter in lstm.parameters():
+        torch.nn.init.normal_(parameter)
+    x = torch.randn(9, 4, 5)
+    assert torch.allclose(as_ntm(lstm)(x)[0], lstm(x)[0], atol=1e-5)
+    with pytest.raises(ValueError, match="2"):
+        as_ntm(LSTMBaseline(5, 3, hidden_size=7, layers=2))
+
+
+def test_the_story_can_be_read_with_the_keyboard_alone(page: Page) -> None:
+    page.goto("./")
+    expect(page.locator("#hero-verdict")).to_contain_text("right")
+    reached: list[str] = []
+    for _ in range(120):
+        page.keyboard.press("Tab")
+        focused = page.evaluate("document.activeElement.id || document.activeElement.name")
+        reached.append(str(focused))
+        if focused == "hero-longer":
+            page.keyboard.press("Enter")
+            expect(page.locator("#hero-verdict")).to_contain_text("120 vectors: all 960")
+        elif focused == "links-next":
+            page.keyboard.press("Enter")
+            expect(page.locator("#links-title")).to_have_text(re.compile("^2"))
+        elif focused == "links-slider":
+            expect(page.locator("#links-verdict")).to_contain_text("itself")
+            page.keyboard.press("ArrowRight")
+            expect(page.locator("#links-verdict")).to_contain_text("You set this value")
+        elif focused == "break-clear":
+            page.keyboard.press("Space")
+            expect(page.locator("#break-verdict")).to_contain_text("was cleared")
+        elif focused == "embed-copy":
+            break
+        page.wait_for_timeout(30)  # a chapter starts when it comes into view
+    wanted = ["hero-watch", "hero-longer", "watch-start", "watch-slow", "links-choice",
+              "links-slider", "links-next", "break-task", "break-location", "break-set",
+              "break-clear", "embed-copy"]  # fmt: skip
+    assert [part for part in reached if part in wanted] == wanted
+
+
+def test_a_moment_keeps_its_caption(page: Page) -> None:
+    page.goto("./#gallery")
+    page.get_by_role("link", name="The goto of repeat copy").click()
+    caption = page.locator(".moment-caption")
+    expect(caption).to_contain_text("This is a goto")
+    expect(page.locator("#viewer")).to_have_attribute("aria-busy", "false")
+    page.reload()
+    expect(caption).to_contain_text("This is a goto")
+    page.get_by_label("Network").select_option("pretrained:copy-ff")
+    expect(caption).to_be_hidden()
+    expect(page.locator(".summary h2")).to_contain_text("copy-ff")
+    page.wait_for_function("() => location.hash.includes('copy-ff?')")
+    assert "moment" not in page.evaluate("location.hash")
+
+
+@pytest.mark.parametrize(
+    ("title", "axis"), [("Sort's line", "priority"), ("The n-grams table", "the last five bits")]
+)
+def test_a_scatter_shows_where_a_head_goes(page: Page, title: str, axis: str) -> None:
+    page.goto("./#gallery")
+    card = page.locator(".moment", has_text=title)
+    card.scroll_into_view_if_needed()
+    scatter = card.locator(".scatter")
+    expect(scatter).to_have_attribute("aria-label", re.compile(f"head against {axis}: "))
+    dots = scatter.locator("circle").evaluate_all(
+        "dots => dots.map((dot) => [dot.getAttribute('cx'), dot.getAttribute('cy')].map(Number))"
+    )
+    x, y = torch.tensor(dots, dtype=torch.float64).T
+    if axis == "priority":
+        assert len(dots) == 20
+        assert torch.corrcoef(torch.stack([x, y]))[0, 1] < -0.98  # up is less in a picture
+    else:
+        spread = [y[x == column] for column in x.unique()]
+        alone = [float((places == places.mode().values).double().mean()) for places in spread]
+        assert sum(alone) / len(alone) > 0.9
+
+
+def test_links_preview_and_snippet(page: Page, tmp_path: Path) -> None:
+    page.goto("./")
+    page.locator("#story-beyond").scroll_into_view_if_needed()
+    code = page.locator("#embed-code")
+    expect(code).to_contain_text("?embed=tape")
+    page.get_by_role("button", name="Copy", exact=True).click()
+    expect(page.locator("#embed-copied")).to_have_text("Copied.")
+    assert page.evaluate("navigator.clipboard.readText()") == code.inner_text()
+    page.goto(re.search(r'src="([^"]+)"', code.inner_text())[1])  # type: ignore[index]
+    expect(page.locator("#hero-verdict")).to_contain_text("right")
+    expect(page.locator(".foot")).to_be_hidden()
+    home, code_at = "https://example.org/tape", "https://example.org/ntm?a=1&b"
+    assert main(["site", "--out", str(tmp_path), "--address", home, "--repository", code_at]) == 0
+    written = (tmp_path / "index.html").read_text()
+    assert f'<meta property="og:image" content="{home}/preview.png">' in written
+    assert '<a href="https://example.org/ntm?a=1&amp;b">repository</a>' in written
+    assert (tmp_path / "preview.png").read_bytes()[1:4] == b"PNG"
+
+
+def test_the_tape_alone_can_be_embedded(page: Page) -> None:
+    page.goto("./?embed=tape")
+    expect(page.locator("#hero-verdict")).to_have_text("20 vectors: all 160 bits right")
+    for part in (".top", ".foot", "#story-watch", "#hero-watch"):
+        expect(page.locator(part)).to_be_hidden()
