@@ -18,10 +18,10 @@ from collections.abc import Callable
 import torch
 
 from ntm.bench.timing import Quartiles, spread_of_ratios
+from ntm.models import family_of
 from ntm.runs import Stream, build_model
 from ntm.training import GravesRMSprop, paper_settings
 from ntm.training.parallel import Ranks, SharedStep, joined
-from ntm.training.step import make_step
 
 NETWORKS = ("ntm-ff", "ntm-lstm", "lstm")
 WARM_UP = 3
@@ -40,7 +40,7 @@ class Contest:
         settings = paper_settings("copy", network)
         model = build_model(settings)
         self.ranks, self.share, self.whole = ranks, share, share * ranks.size
-        self.step = make_step(model, GravesRMSprop(model.parameters()))
+        self.step = family_of(model).step(model, GravesRMSprop(model.parameters()))
         self.shared = SharedStep(self.step, ranks, lambda: False)
         self.stream = Stream(settings.task, settings.training.seed, self.whole)
         self.block = self.stream.block(0)

