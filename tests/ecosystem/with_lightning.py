@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 from lightning import LightningModule, Trainer
+from tests.ecosystem.examples import assert_example_runs
 from tests.ecosystem.tagger import RATE, VARIANTS, assert_same, cost, loader, tagger, train
 from torch import Tensor
 
@@ -65,3 +66,7 @@ def test_the_summary_runs_an_example(
     # The summary's hooks are for the reference engine; the training is as fast as ever.
     fast = "native" if engine == "auto" else "reference"
     assert_same(module.model, train(tagger(controller, fast)))
+
+
+def test_the_example_trains_and_saves_a_network(tmp_path: Path) -> None:
+    assert_example_runs("with_lightning.py", tmp_path)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from safetensors.torch import load_file
+from tests.ecosystem.examples import assert_example_runs
 from tests.ecosystem.tagger import BATCH, RATE, VARIANTS, Tagger, assert_same, cost, examples
 from tests.ecosystem.tagger import tagger as make
 from torch import Tensor, nn
@@ -57,3 +58,7 @@ def test_a_saved_model_loads_and_predicts(controller: str, engine: str, tmp_path
     assert_same(other, model)
     found = trainer(other, tmp_path).predict(trained.train_dataset).predictions
     assert (found == trained.predict(trained.train_dataset).predictions).all()
+
+
+def test_the_example_trains_and_saves_a_network(tmp_path: Path) -> None:
+    assert_example_runs("with_transformers.py", tmp_path)
