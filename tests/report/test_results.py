@@ -1,17 +1,31 @@
 """The published results: every table follows from the data beside it."""
 
+import re
 from pathlib import Path
 
 import pytest
 
+from ntm.report import tables
+from ntm.report.groups import by_experiment
 from ntm.report.page import readme
 from ntm.report.records import Results
 
-RESULTS = Results(Path(__file__).parents[2] / "results")
+PROJECT = Path(__file__).parents[2]
+RESULTS = Results(PROJECT / "results")
 
 
 def test_the_tables_are_those_of_the_data() -> None:
     assert RESULTS.readme.read_text() == readme(RESULTS)
+
+
+def test_the_front_page_says_how_many_seeds_solve_each_task() -> None:
+    said = re.findall(r"\d+ of \d+ \(\d+ to \d+ %\)", (PROJECT / "README.md").read_text())
+    found = [
+        tables.solved(experiment, group)
+        for experiment, groups in by_experiment(RESULTS.records())
+        for group in groups
+    ]
+    assert said == [text for text in found if text]
 
 
 def test_every_run_is_complete() -> None:

@@ -49,6 +49,7 @@ def test_the_trained_range() -> None:
         "seeds": "0 to 2",
         "the paper": "0.000",
         "best weights": "0.2500 (0.1250 to 80.00)",
+        "solved (95 % interval)": "0 of 3 (0 to 56 %)",
         "latest weights": "5.00 (0.1250 to 90.00)",
         "sequences to below 0.01": "2,000, 1 of 3 seeds",
         "in the paper": "65,000",
@@ -57,6 +58,19 @@ def test_the_trained_range() -> None:
         "time per run": "30 s",
         "command": "`ntm train copy --model ntm-ff --seed S`",
     }
+
+
+def test_solved_counts_the_seeds_below_the_goal_however_long_they_take() -> None:
+    """Goals may limit the sequences; a slow run has still solved the task."""
+    bits = {"copy": (0.009, 0.011, 0.5), "ngrams": (0.9, 0.99, 1.01)}
+    for task, costs in bits.items():
+        records = [
+            made_up_record(task, seed=seed, bits=cost, curve=[(900_000, cost)], best_at=900_000)
+            for seed, cost in enumerate(costs)
+        ]
+        table = tables.trained_range_table(experiment_of(task), grouped(records, task))
+        expected = {"copy": "1 of 3 (6 to 79 %)", "ngrams": "2 of 3 (21 to 94 %)"}[task]
+        assert row(table)["solved (95 % interval)"] == expected
 
 
 def test_how_much_was_measured_is_said() -> None:
@@ -72,6 +86,7 @@ def test_ngrams_are_above_the_optimum_throughout() -> None:
     table = tables.trained_range_table(experiment_of("ngrams"), grouped([record], "ngrams"))
     shown = row(table)
     assert shown["best weights"] == "0.7500"
+    assert shown["solved (95 % interval)"] == ""  # a baseline has no goal
     assert shown["the paper"] == "4.06"
     assert shown["sequences to below 1"] == "30,000"
     assert "above the optimum" in table.note

@@ -56,7 +56,9 @@ def needed(record: RunRecord, bits: float, window: int = 1000) -> int | None:
 def trained_range_table(experiment: Experiment, groups: Sequence[SeedGroup]) -> Table:
     """Return costs on the trained range, with the sequences and the time of training."""
     note = (
-        f"Bits per sequence{above_optimum(groups)}. Sequences to below {experiment.threshold:g}: "
+        f"Bits per sequence{above_optimum(groups)}. Solved: the number of seeds whose best weights "
+        f"reach the goal of the trained range, after any number of sequences. "
+        f"Sequences to below {experiment.threshold:g}: "
         f"until the mean cost of {experiment.window:,} training sequences is first lower; later "
         f"rises are ignored."
     )
@@ -71,6 +73,7 @@ def _trained_range_row(experiment: Experiment, group: SeedGroup) -> dict[str, st
         "seeds": group.seeds,
         "the paper": known(published.final_cost(task, model)),
         "best weights": costs_text(group),
+        "solved (95 % interval)": solved(experiment, group),
         "latest weights": costs_text(group, weights="latest"),
         f"sequences to below {experiment.threshold:g}": _needed(experiment, records),
         "in the paper": _needed_in_the_paper(experiment, model),
@@ -79,6 +82,15 @@ def _trained_range_row(experiment: Experiment, group: SeedGroup) -> dict[str, st
         "time per run": spread([record.seconds for record in records], duration),
         COMMAND: f"`{group.command}`",
     }
+
+
+def solved(experiment: Experiment, group: SeedGroup) -> str:
+    """Return how many seeds solve the task, with the 95 % interval; empty if there is no goal."""
+    for goal in experiment.goals:
+        if group.model in goal.models and goal.at == TRAINED_RANGE:
+            costs = [(cost(record), share(record, TRAINED_RANGE)) for record in group.records]
+            return sure(sum(meets(goal, *found) for found in costs), len(costs))
+    return ""
 
 
 def beyond_table(experiment: Experiment, groups: Sequence[SeedGroup]) -> Table | None:
