@@ -73,10 +73,9 @@ def _recorded(options: argparse.Namespace) -> "Trace":
 
 def _typed(run: "Run", model: "Model", text: str) -> "Trace":
     """Record the network on an input from the command line."""
-    from ntm.evaluation.predicting import problem_of
-    from ntm.studio.tracing import traced
+    from ntm.studio.tracing import traced_input
 
     task = base.examples_of(run)
     with base.reading_arguments():
-        inputs = problem_of(model, task, task.typed(text))
-        return traced(model, inputs, task, f"{run.path.resolve().name}, {text}")
+        title = f"{run.path.resolve().name}, {text}"
+        return traced_input(model, task, task.typed(text), title)

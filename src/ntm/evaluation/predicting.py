@@ -26,7 +26,7 @@ def predict(
     if task.layout != "transduction":
         answer = logits[:, 0] if task.layout == "tagging" else logits[-1:, 0]
         return task.said(answer)[0]
-    limit = 2 * max(task.longest_answer, len(inputs)) if at_most is None else at_most
+    limit = answer_limit(task, len(inputs)) if at_most is None else at_most
     said: list[Unit] = []
     ended = False
     while not ended and len(said) < limit:
@@ -35,6 +35,11 @@ def predict(
         more, ended = task.said(logits[:, 0])
         said += more
     return said
+
+
+def answer_limit(task: Examples, steps: int) -> int:
+    """Return the length at which an answer to inputs of these steps is cut."""
+    return 2 * max(task.longest_answer, steps)
 
 
 def answer_of(task: Examples, units: list[Unit]) -> Any:
@@ -48,10 +53,16 @@ def answer_of(task: Examples, units: list[Unit]) -> Any:
     return [unit if isinstance(unit, str) else list(unit) for unit in units]
 
 
-def problem_of(model: torch.nn.Module, task: Examples, value: Any) -> torch.Tensor:
-    """Return the inputs of a whole problem, with the steps of the network's answer."""
+def problem_of(
+    model: torch.nn.Module, task: Examples, value: Any, at_most: int | None = None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the inputs of a whole problem and the mask (time, 1) of the network's answer.
+
+    at_most: as in `predict`.
+    """
     inputs = task.asked(value)
-    if task.layout != "transduction":
-        return inputs
-    steps = len(predict(model, task, value)) + 1
-    return torch.cat([inputs, inputs.new_zeros(steps, 1, task.input_size)])
+    first = task.answer_start(len(inputs))
+    if task.layout == "transduction":
+        steps = len(predict(model, task, value, at_most)) + 1
+        inputs = torch.cat([inputs, inputs.new_zeros(steps, 1, task.input_size)])
+    return inputs, (torch.arange(len(inputs)) >= first).float().unsqueeze(1)

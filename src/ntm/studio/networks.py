@@ -1,7 +1,7 @@
 """Networks to play with: pretrained, untrained, saved, and from the folder of runs."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -13,12 +13,13 @@ from ntm.models.family import Model
 from ntm.paper import case_name, paper_settings
 from ntm.runs import FolderError, Run, RunError, Settings, build_model, packaged
 from ntm.runs.weights import read_metadata
+from ntm.studio import typed
 from ntm.studio.documents import Document, trace_document
 from ntm.studio.errors import RefusedError, require_few
 from ntm.studio.folder import Cache, RunsFolder
-from ntm.studio.problems import MAX_STEPS, Problem, drawable, encode, form, sizes_of
+from ntm.studio.problems import MAX_STEPS, Problem, drawable, encode, example, form, sizes_of
 from ntm.studio.tracing import traced
-from ntm.tasks import Task
+from ntm.tasks import Examples, Task
 
 MAX_LOCATIONS = 1024
 # Numbers in a document: 32 MB.
@@ -108,14 +109,21 @@ class Networks:
             raise RefusedError(404, "There is no network of that id; GET /api/networks lists them.")
         return network
 
+    def example(self, network_id: str, sizes: Mapping[str, int], seed: int) -> Problem:
+        """Return a random problem for a network."""
+        task = self.find(network_id).task
+        if isinstance(task, Examples):
+            return typed.example(task, seed)
+        return example(task, sizes, seed)
+
     def trace(self, network_id: str, problem: Problem, locations: int | None) -> Document:
         """Run a network on a drawn problem.
 
         locations: number of memory locations (None: as trained).
         """
         network = self.find(network_id)
-        batch = encode(problem, network.task)
-        _require_room(network.settings, len(batch.inputs), locations)
+        posed = _posed(problem, network.task)
+        _require_room(network.settings, posed.steps, locations)
         try:
             model = resized(network.load(), locations)
         except RunError as error:
@@ -123,8 +131,7 @@ class Networks:
             raise RefusedError(422, sentence) from error
         except ValueError as error:
             raise RefusedError(422, str(error)) from error
-        title = f"{network.title}, {case_name(sizes_of(problem, network.task))}"
-        document = trace_document(traced(model, batch, network.task, title))
+        document = trace_document(posed.record(model, f"{network.title}, {posed.title}"))
         # The hint tells what a trained network does.
         return document | {"hint": None} if network.sequences == 0 else document
 
@@ -156,6 +163,18 @@ class Networks:
             bits=facts["bits"],
             load=lambda: self._models.get(file, lambda: _loaded(run, file)),
         )
+
+
+def _posed(problem: Problem, task: Task) -> typed.Posed:
+    """Return a drawn or typed problem, ready to run."""
+    if isinstance(task, Examples):
+        return typed.posed(problem, task)
+    batch = encode(problem, task)
+    return typed.Posed(
+        len(batch.inputs),
+        case_name(sizes_of(problem, task)),
+        lambda model, title: traced(model, batch, task, title),
+    )
 
 
 def _of_saved(run: Run) -> Network:

@@ -19,6 +19,7 @@ from ntm.tasks import TASKS, Batch, ProblemPart, Problems, Task
 
 MAX_STEPS = 1000
 MAX_CELLS = 100_000  # steps times channels, of a problem, its target or its answer
+_MAX_CHARACTERS = 10 * MAX_STEPS
 
 Problem = dict[str, Any]
 _SIZE = Annotated[int, Field(ge=1, le=MAX_STEPS)]
@@ -26,6 +27,7 @@ _VALUES: dict[str, Any] = {
     "bits": Annotated[int, Field(ge=0, le=1)],
     "numbers": Annotated[float, Field(ge=-1, le=1)],
     "choice": Annotated[int, Field(ge=0, le=MAX_STEPS)],
+    "text": Annotated[str, Field(max_length=_MAX_CHARACTERS)],
 }
 
 
@@ -36,10 +38,7 @@ def drawable() -> list[str]:
 
 def encode(problem: Problem, task: Task) -> Batch:
     """Encode a drawn problem as a batch of one, with the task's settings."""
-    try:
-        schema(task).model_validate(problem)
-    except ValidationError as error:
-        raise RefusedError(422, sentence_of(error.errors()[0], "problem")) from error
+    check(problem, task)
     sizes = sizes_of(problem, task)
     fixed = _at(task, sizes)
     for part in task.parts:
@@ -50,6 +49,14 @@ def encode(problem: Problem, task: Task) -> Batch:
             {part.name: part.tensor(problem[part.name]) for part in task.parts},
         )
     )
+
+
+def check(problem: Problem, task: Task) -> None:
+    """Refuse a problem that does not have the form of the task's problems."""
+    try:
+        schema(task).model_validate(problem)
+    except ValidationError as error:
+        raise RefusedError(422, sentence_of(error.errors()[0], "problem")) from error
 
 
 def sizes_of(problem: Problem, task: Task) -> dict[str, int]:
@@ -96,14 +103,20 @@ def schema(task: Task) -> Any:
 def form(task: Task) -> dict[str, Any]:
     """Return the facts that the drawing pane needs about a task.
 
-    parts: parts of a drawing: `name`, `kind`, `axis`, and `shape` of one entry along the axis.
+    parts: parts of a drawing: `name`, `kind`, `axis` (empty for text), and `shape` of one entry
+    along the axis.
     context: number of bits that decide the chances of the next bit (0 for other tasks).
     sizes: for each axis of the task (length, repeats, items), `min` and `max` that are accepted,
     `trained`, the range in training, and `default`, its middle. Two sizes at their maxima may
     together take too many steps.
     """
     parts = [
-        {"name": part.name, "kind": part.kind, "axis": part.axes[0], "shape": _shape(part, task)}
+        {
+            "name": part.name,
+            "kind": part.kind,
+            "axis": "".join(part.axes[:1]),
+            "shape": _shape(part, task),
+        }
         for part in task.parts
     ]
     return {
@@ -120,7 +133,7 @@ def _shape(part: ProblemPart, task: Task) -> list[int]:
 def _values(part: ProblemPart, task: Task) -> Any:
     """Return the type of a part: nested lists of its values."""
     kind = _VALUES[part.kind]
-    if part.kind == "choice":
+    if part.kind in ("choice", "text"):
         return kind
     for size in reversed(_shape(part, task)):
         kind = conlist(kind, min_length=size, max_length=size)

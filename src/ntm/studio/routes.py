@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
 from pydantic_core import to_json
 
-from ntm.studio import guide, problems, schemas
+from ntm.studio import guide, schemas
 from ntm.studio.curves import paper_curves
 from ntm.studio.errors import RefusedError
 from ntm.studio.networks import Networks
@@ -80,8 +80,8 @@ def play(networks: Networks, workers: Workers, readers: Workers) -> APIRouter:
     @router.post("/example", response_model=schemas.ExampleAnswer, responses=_WORKED)
     async def example(request: schemas.ExampleRequest) -> Response:
         def drawn() -> Response:
-            task = networks.find(request.network).task
-            return _json({"problem": problems.example(task, request.sizes, request.seed)})
+            problem = networks.example(request.network, request.sizes, request.seed)
+            return _json({"problem": problem})
 
         return await workers.run(drawn)
 

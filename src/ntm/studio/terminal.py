@@ -38,9 +38,16 @@ def _answer(trace: Trace, names: list[str]) -> list[Row]:
     if trace.targets is None or trace.mask is None:
         probabilities = trace.probabilities[:, 0].T
         said = probabilities if kind == "symbols" else (probabilities > 0.5)
-        return pictures.INPUTS[kind]("output", names, said.astype(float).tolist())
+        rows = pictures.INPUTS[kind]("output", names, said.astype(float).tolist())
+        return rows if trace.mask is None else [_where(row, trace.mask[:, 0]) for row in rows]
     targets, scored = trace.targets[:, 0].T.tolist(), trace.mask[:, 0].tolist()
     return pictures.ANSWERS[kind](names, targets, scored, logits)
+
+
+def _where(row: Row, mask: Array) -> Row:
+    """Return a row with blanks at the steps that are not part of an answer."""
+    cells = zip(row.cells, mask, strict=True)
+    return row._replace(cells=[cell if counts else pictures.BLANK for cell, counts in cells])
 
 
 def _walk(weighting: Array) -> str:

@@ -6,8 +6,9 @@ from typing import Any
 
 import torch
 
+from ntm.evaluation.predicting import problem_of
 from ntm.models.family import Model, family_of
-from ntm.tasks import Batch, Task
+from ntm.tasks import Batch, Examples, Task
 from ntm.trace import Trace
 
 
@@ -37,6 +38,18 @@ def traced(
         **_channels(task),
     }
     return replace(_run(net, inputs), about=about, **_asked(problem, task))
+
+
+def traced_input(
+    net: Model, task: Examples, value: Any, title: str = "", at_most: int | None = None
+) -> Trace:
+    """Run a network on an input without a target, up to the end of its answer.
+
+    value: input as in the file of examples.
+    at_most: length at which an answer without an end symbol is cut (as in `predict`).
+    """
+    inputs, answering = problem_of(net, task, value, at_most)
+    return replace(traced(net, inputs, task, title), mask=answering.numpy())
 
 
 def _run(net: Model, inputs: torch.Tensor) -> Trace:

@@ -238,7 +238,7 @@ class Task(ABC):
 
     def part_along(self, axis: str) -> ProblemPart | None:
         """Return a part with one entry for each step along an axis."""
-        fitting = (part for part in self.parts if part.axes[0] == axis and part.kind != "choice")
+        fitting = (p for p in self.parts if p.axes[:1] == (axis,) and p.kind != "choice")
         return next(fitting, None)
 
     def at(self, **axes: int) -> Self:

@@ -19,7 +19,8 @@ from ntm.common.channels import ChannelKind
 from ntm.common.fields import setting
 from ntm.tasks.alphabets import Alphabet, Unit, units_of
 from ntm.tasks.base import Batch, Task
-from ntm.tasks.lines import FORMATS, DataError, Lines, opened, pair_in
+from ntm.tasks.lines import FORMATS, DataError, Lines, Pair, opened, pair_in
+from ntm.tasks.problems import ProblemPart
 
 Layout = Literal["transduction", "tagging", "classification"]
 Part = Literal["kept", "held out", "all"]
@@ -36,6 +37,9 @@ class Examples(Task):
     """Examples from a file. `ntm.tasks.examples_from(file)` collects what the fields need."""
 
     name: ClassVar[str] = "examples"
+    parts: ClassVar[tuple[ProblemPart, ...]] = tuple(
+        ProblemPart(column, (), "text") for column in ("input", "target")
+    )
 
     file: str = setting("", "file of examples: .jsonl, .csv or .tsv")
     valid: str = setting("", "file of examples for validation (empty: held-out lines of the file)")
@@ -123,14 +127,24 @@ class Examples(Task):
         found = zip(offsets, lines.read(offsets), strict=True)
         return self._batch([self._encoded(*one) for one in found])
 
+    def pair(self, number: int) -> Pair:
+        """Return the input and the target of an example, as the file has them."""
+        line = self._lines.read([self._offsets[number]])[0]
+        return pair_in(line, Path(self.file).suffix)
+
     def typed(self, text: str) -> Any:
         """Return the input that a person typed: a string, or JSON if the inputs are lists."""
-        if self.input_alphabet.is_text:
+        return _typed(text, self.input_alphabet, "input")
+
+    def typed_target(self, text: str) -> Any:
+        """Return the target that a person typed: as for the input, or the name of a class."""
+        if self.layout == "classification" and text in self.target_symbols:
             return text
-        try:
-            return json.loads(text)
-        except json.JSONDecodeError as error:
-            raise ValueError(f"this input must be a JSON list, got {text!r}") from error
+        return _typed(text, self.target_alphabet, "target")
+
+    def posed(self, asked: Any, answer: Any) -> Batch:
+        """Return the batch of one example."""
+        return self._batch([self.encoded(asked, answer)])
 
     def asked(self, value: Any) -> Tensor:
         """Return the inputs for a value without a target, up to the flag: (time, 1, input_size)."""
@@ -164,8 +178,7 @@ class Examples(Task):
 
     def _encoded(self, offset: int, line: bytes) -> tuple[Ones, Ones]:
         try:
-            asked, answer = pair_in(line, Path(self.file).suffix)
-            return self.encoded(asked, answer)
+            return self.encoded(*pair_in(line, Path(self.file).suffix))
         except ValueError as error:
             raise damaged(self.file, self._lines.number_at(offset), error) from error
 
@@ -180,14 +193,16 @@ class Examples(Task):
             targets = [*targets, [self.output_size - 1]]
         return self._with_flag(inputs), targets
 
+    def answer_start(self, steps: int) -> int:
+        """Return the first step of the answer to inputs of these steps, with the flag."""
+        return {"tagging": 0, "classification": steps - 1, "transduction": steps}[self.layout]
+
     def _with_flag(self, inputs: Ones) -> Ones:
         return inputs if self.layout == "tagging" else [*inputs, [self.input_size - 1]]
 
     def _batch(self, examples: list[tuple[Ones, Ones]]) -> Batch:
         inputs, targets = [list(part) for part in zip(*examples, strict=True)]
-        # A transduction answers after the flag, a classification at the flag.
-        late = {"tagging": None, "classification": -1, "transduction": 0}[self.layout]
-        starts = [0 if late is None else len(steps) + late for steps in inputs]
+        starts = [self.answer_start(len(steps)) for steps in inputs]
         lengths = torch.tensor(
             [start + len(steps) for start, steps in zip(starts, targets, strict=True)]
         )
@@ -202,6 +217,15 @@ class Examples(Task):
             mask,
             lengths,
         )
+
+
+def _typed(text: str, alphabet: Alphabet, column: str) -> Any:
+    if alphabet.is_text:
+        return text
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"this {column} must be a JSON list, got {text!r}") from error
 
 
 def _filled(time: int, sequences: list[Ones], starts: Sequence[int], channels: int) -> Tensor:

@@ -113,6 +113,8 @@ def _object(text: str) -> Pair:
         found = json.loads(text)
     except json.JSONDecodeError as error:
         raise ValueError(f"this is not JSON ({error.msg}, column {error.colno})") from error
+    except RecursionError as error:
+        raise ValueError("its lists are nested too deeply") from error
     if not isinstance(found, dict):
         raise ValueError('a line must be an object {"input": ..., "target": ...}')
     for key in _HEADING:

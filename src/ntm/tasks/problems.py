@@ -15,7 +15,8 @@ from typing import Any, Literal, NamedTuple, get_args
 import torch
 from torch import Tensor
 
-PartKind = Literal["bits", "numbers", "choice"]
+PartKind = Literal["bits", "numbers", "choice", "text"]
+_AXES: dict[str, tuple[int, int]] = {"bits": (1, 3), "text": (0, 0)}
 
 
 class Problems(NamedTuple):
@@ -40,6 +41,7 @@ class ProblemPart:
             three, a group of columns per entry.
         numbers: from -1 to 1, over one axis.
         choice: one entry of the axis, counted from 0; not the last entry.
+        text: typed by a person, without axes; see `ntm.tasks.Examples`.
     """
 
     name: str
@@ -49,9 +51,11 @@ class ProblemPart:
     def __post_init__(self) -> None:
         if self.kind not in get_args(PartKind):
             raise ValueError(f"kind must be one of {get_args(PartKind)}; got {self.kind!r}.")
-        most = 3 if self.kind == "bits" else 1
-        if not 1 <= len(self.axes) <= most:
-            raise ValueError(f"{self.name} has the axes {self.axes}; give 1 to {most} of them.")
+        least, most = _AXES.get(self.kind, (1, 1))
+        if not least <= len(self.axes) <= most:
+            raise ValueError(
+                f"{self.name} has the axes {self.axes}; give {least} to {most} of them."
+            )
 
     def tensor(self, value: Any) -> Tensor:
         """Return the value in a drawing as the part of `Problems`, a batch of one."""

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  Sketch, problemFromTexts, problemToTexts, sizeOf,
+  Sketch, isSameForm, isTyped, problemFromTexts, problemToTexts, sizeOf,
 } from "../../../src/ntm/studio/static/problems.js";
 
 const size = { min: 1, max: 50 };
@@ -171,4 +171,30 @@ test("priorities are as fine as they can be drawn, so opening a problem changes 
   const sketch = new Sketch(problem, FORMS.sort);
   assert.deepEqual(sketch.problem.priorities, [0.12]);
   assert.equal(sketch.canUndo, false);
+});
+
+const TYPED = {
+  parts: ["input", "target"].map((name) => ({ name, kind: "text", axis: "", shape: [] })),
+  context: 0, sizes: {},
+};
+
+test("typed problems: texts, an unknown target, and clearing", () => {
+  const problem = { input: "3 march & 1977 = \u2713", target: "" };
+  const texts = problemToTexts(problem, TYPED);
+  assert.deepEqual(problemFromTexts(texts, TYPED), problem);
+  assert.equal(problemFromTexts({}, TYPED), null);
+  assert.equal(problemFromTexts({ input: "a" }, TYPED), null);
+  assert.equal(isTyped(TYPED), true);
+  assert.equal(isTyped(FORMS.copy), false);
+  const sketch = new Sketch({ ...problem }, TYPED);
+  sketch.clear();
+  assert.deepEqual(sketch.problem, { input: "", target: "" });
+  sketch.undo();
+  assert.deepEqual(sketch.problem, problem);
+});
+
+test("a typed input stays with its own network", () => {
+  const network = (id) => ({ id, task: "examples", problem: TYPED });
+  assert.equal(isSameForm(network("run:a"), network("run:a")), true);
+  assert.equal(isSameForm(network("run:a"), network("run:b")), false);
 });

@@ -2,6 +2,7 @@
 
 import { formatNumber, partAt } from "./arrays.js";
 import { make } from "./dom.js";
+import { answerText, symbolTable } from "./symbols.js";
 import { isWrong } from "./trace.js";
 
 /** @import { Trace, Values } from "./types.d.ts" */
@@ -16,17 +17,23 @@ export function makeSummary(trace) {
 function verdictOf(trace) {
   const parts = [];
   const { optimal, targets } = trace;
+  const areSymbols = trace.kinds.outputs === "symbols";
+  const unit = areSymbols ? "symbols" : "bits";
   if (optimal && targets) {
     return [make("span", {}, costBesideOptimum(trace.costBits, optimal, targets))];
   }
   if (trace.wrongBits !== null) {
-    const scored = trace.answering.size * trace.outputs.shape[1];
+    const scored = trace.answering.size * (areSymbols ? 1 : trace.outputs.shape[1]);
     const some = trace.wrongBits > 0;
-    const count = some ? `${trace.wrongBits} of ${scored} bits wrong` : `All ${scored} bits right`;
+    const count = some
+      ? `${trace.wrongBits} of ${scored} ${unit} wrong` : `All ${scored} ${unit} right`;
     parts.push(make("strong", { class: some ? "bad" : "good" }, count));
   }
   if (trace.costBits !== null) {
     parts.push(make("span", {}, `cost ${formatNumber(trace.costBits)} bits`));
+  }
+  if (areSymbols && trace.answering.size) {
+    parts.push(make("span", { class: "said" }, "answer ", make("code", {}, answerText(trace))));
   }
   return parts;
 }
@@ -64,6 +71,7 @@ export function makeAnswerTable(trace, view) {
 /** @param {Trace} trace */
 function answerTable(trace) {
   const steps = trace.answering.size ? [...trace.answering] : [...Array(trace.steps).keys()];
+  if (trace.kinds.outputs === "symbols") return symbolTable(trace, steps);
   const names = trace.labels.outputs.map((name) => make("th", { scope: "col" }, name));
   const head = make("tr", {}, make("th", { scope: "col" }, "step"), ...names);
   const rows = steps.map((step) => {

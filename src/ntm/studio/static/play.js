@@ -5,11 +5,14 @@ import { mountDrawing } from "./drawing.js";
 import { lessonOf } from "./lessons.js";
 import { Listing, SAVED } from "./listing.js";
 import { defaultsOf, describeNetwork, largerMemory, memoryOf } from "./networks.js";
-import { Sketch, complaintAbout, isSameForm, problemFromTexts, problemToTexts, sizeOf } from "./problems.js";
+import {
+  Sketch, complaintAbout, isSameForm, isTyped, problemFromTexts, problemToTexts, sizeOf,
+} from "./problems.js";
 import { viewIn, wholeNumber, writeRoute } from "./route.js";
 import { makeShareMenu } from "./share.js";
 import { makeSize } from "./sizes.js";
 import { makeTour } from "./tour.js";
+import { mountTyping } from "./typing.js";
 import { mountViewer } from "./viewer.js";
 
 /** @import { Backend, Guide, Network, Route, Shown, Sizes, TraceDocument, TraceRequest, View, Viewer } from "./types.d.ts" */
@@ -122,8 +125,9 @@ class Play {
   onKey(event) {
     const isUndo = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z";
     const isRedo = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "y";
-    const isTyped = event.target instanceof Element && event.target.closest("input:not([type=range])");
-    const elsewhere = this.parts.play.hidden || isTyped;
+    const inField = event.target instanceof Element &&
+      event.target.closest("input:not([type=range]), textarea");
+    const elsewhere = this.parts.play.hidden || inField;
     if (!(isUndo || isRedo) || elsewhere || !this.sketch) return;
     event.preventDefault();
     const forth = isRedo || event.shiftKey;
@@ -289,7 +293,8 @@ class Play {
   redraw() {
     for (const size of this.sizes) size.show();
     const { problem, form } = this.played.sketch;
-    mountDrawing(this.parts.drawing, problem, form, () => this.attempt(this.runSoon()));
+    const mount = isTyped(form) ? mountTyping : mountDrawing;
+    mount(this.parts.drawing, problem, form, () => this.attempt(this.runSoon()));
     this.showHistory();
   }
 

@@ -35,11 +35,21 @@ function namesOf(form) {
 }
 
 /**
+ * Whether the problems of a form are typed.
+ * @param {Pick<ProblemForm, "parts">} form
+ */
+export function isTyped({ parts }) {
+  return parts.length > 0 && parts.every(({ kind }) => kind === "text");
+}
+
+/**
  * Whether a drawing for one network also fits another.
  * @param {Network} network @param {Network} other
  */
 export function isSameForm(network, other) {
   const partsOf = (/** @type {Network} */ { problem }) => JSON.stringify(problem.parts);
+  // Networks of different files of examples know different symbols.
+  if (isTyped(network.problem)) return network.id === other.id;
   return network.task === other.task && partsOf(network) === partsOf(other);
 }
 
@@ -86,11 +96,12 @@ export class Sketch {
     }
   }
 
-  /** Set all bits to zero. */
+  /** Set all bits to zero, and all texts to nothing. */
   clear() {
     this.settle();
     for (const { name, kind } of this.form.parts) {
       if (kind === "bits") this.problem[name] = zeros(this.problem[name]);
+      if (kind === "text") this.problem[name] = "";
     }
     this.#left.clear();
     this.settle();
@@ -215,6 +226,8 @@ function randomBits([count, ...rest]) {
 }
 
 /** @type {Texts} */
+const TEXT = { write: String, read: String };
+/** @type {Texts} */
 const NUMBER = { write: String, read: wholeFromText };
 /** Hundredths. @type {Texts} */
 const NUMBERS = {
@@ -247,6 +260,7 @@ const BITS = [
  */
 function textsOf({ parts }, name) {
   const part = parts.find((one) => one.name === name);
+  if (part?.kind === "text") return TEXT;
   if (!part || part.kind === "choice") return NUMBER;
   return part.kind === "numbers" ? NUMBERS : BITS[part.shape.length](part.shape.at(-1) ?? 1);
 }
@@ -270,7 +284,7 @@ export function problemFromTexts(texts, form) {
   const problem = {};
   for (const name of namesOf(form)) {
     const text = texts[name];
-    problem[name] = text ? textsOf(form, name).read(text) : null;
+    problem[name] = text === undefined ? null : textsOf(form, name).read(text);
     if (problem[name] === null) return null;
   }
   return isOfForm(problem, form) ? problem : null;
@@ -298,6 +312,7 @@ function isOfForm(problem, form) {
 
 /** @param {any} value @param {FormPart} part @param {number} size */
 function isPart(value, { kind, shape }, size) {
+  if (kind === "text") return true;
   if (kind === "choice") return value <= size - 2;
   if (value.length !== size) return false;
   if (kind === "numbers") return value.every((/** @type {number} */ number) => Math.abs(number) <= 1);

@@ -4,7 +4,7 @@ export type Axis = "items" | "length" | "repeats";
 
 export type HeadKind = "read" | "write";
 
-export type PartKind = "bits" | "numbers" | "choice";
+export type PartKind = "bits" | "numbers" | "choice" | "text";
 
 export type Role = "memory" | "weighting" | "vector" | "lane" | "detail";
 
@@ -19,7 +19,7 @@ export interface SizeRange {
 
 export interface FormPart {
   name: string;
-  kind: "bits" | "numbers" | "choice";
+  kind: "bits" | "numbers" | "choice" | "text";
   axis: string;
   shape: number[];
 }

@@ -14,7 +14,7 @@ import { locationsOf } from "./trace.js";
 /** @typedef {ReturnType<typeof makeStrip>} Strip */
 /**
  * @typedef {{ name: string, ramp: "bits" | HeadKind | "signed", array: () => Values,
- *   blank?: (step: number) => boolean }} Vector
+ *   blank?: (step: number) => boolean, names?: string[] }} Vector
  */
 
 const LARGEST_LOCATION = 44;
@@ -208,7 +208,9 @@ function makeMarker(head, trace) {
  */
 function makeVectors(trace, stage, strip) {
   const silent = (/** @type {number} */ step) => !trace.answering.has(step);
-  const { targets } = trace;
+  const { targets, kinds } = trace;
+  const inputNames = kinds.inputs === "symbols" ? trace.labels.inputs : undefined;
+  const names = kinds.outputs === "symbols" ? trace.labels.outputs : undefined;
   /** @type {(kind: HeadKind) => Vector[]} */
   const ofHeads = (kind) => {
     const labels = headsOf(trace, kind)[0]?.vectors.map(({ label }) => label) ?? [];
@@ -220,10 +222,14 @@ function makeVectors(trace, stage, strip) {
     }));
   };
   /** @type {Vector[]} */
-  const before = [{ name: "input", ramp: "bits", array: () => trace.inputs }, ...ofHeads("write")];
+  const before = [
+    { name: "input", ramp: "bits", array: () => trace.inputs, names: inputNames }, ...ofHeads("write"),
+  ];
   /** @type {Vector[]} */
-  const after = [...ofHeads("read"), { name: "output", ramp: "bits", array: () => trace.outputs }];
-  if (targets) after.push({ name: "target", ramp: "bits", array: () => targets, blank: silent });
+  const after = [
+    ...ofHeads("read"), { name: "output", ramp: "bits", array: () => trace.outputs, names },
+  ];
+  if (targets) after.push({ name: "target", ramp: "bits", array: () => targets, blank: silent, names });
   const columns = [...before, ...after].map((vector) => makeVector(vector, stage, strip));
   const elements = columns.map((column) => column.element);
   return {
@@ -240,7 +246,7 @@ function makeVectors(trace, stage, strip) {
  * @param {Vector} vector @param {Stage} stage @param {Strip} strip
  * @returns {Part}
  */
-function makeVector({ name, array, ramp, blank }, stage, strip) {
+function makeVector({ name, array, ramp, blank, names }, stage, strip) {
   const canvas = make("canvas", { tabindex: "0", role: "img", "aria-label": `${name} vector` });
   const isOfMemory = ramp !== "bits";
   const caption = isSymbol(name) ? makeSymbol(name, name, stage.tip) : name;
@@ -269,7 +275,8 @@ function makeVector({ name, array, ramp, blank }, stage, strip) {
     size: () => ({ rows: rows(), columns: 1 }),
     cellSize: () => ({ width: width / pixelRatio(), height: height() / pixelRatio() }),
     describe: (row) => {
-      const where = `${name} vector, component ${row + 1}, step ${stage.step() + 1}`;
+      const component = names ? `symbol ${names[row]}` : `component ${row + 1}`;
+      const where = `${name} vector, ${component}, step ${stage.step() + 1}`;
       if (blank?.(stage.step())) return `${where}: not scored`;
       return `${where}: ${formatNumber(partAt(array(), stage.step())[row])}`;
     },

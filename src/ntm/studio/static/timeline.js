@@ -5,6 +5,7 @@ import { colourScale, withAlpha } from "./colours.js";
 import { capitalised, make, pixelRatio } from "./dom.js";
 import { KINDS, anyOf, headsOf } from "./heads.js";
 import { drawMap, fittingCell, makeLegendOf } from "./heatmap.js";
+import { symbolLane, writeSymbols } from "./symbols.js";
 import { tellValues } from "./tip.js";
 import { isWrong } from "./trace.js";
 
@@ -28,6 +29,8 @@ import { isWrong } from "./trace.js";
  * @property {(step: number) => boolean} [faint]
  * @property {((row: number, step: number) => boolean) | null} [wrong]
  * @property {(row: number, step: number) => string} [remark]
+ * @property {(step: number) => string} [textAt] text in a cell, for a lane of one row
+ * @property {(step: number) => string} [tellAt] value of a cell in words
  */
 /**
  * @typedef {{ lane: Lane, element: HTMLElement, canvas: HTMLCanvasElement, tell: () => void,
@@ -109,11 +112,13 @@ function lanesOf(trace, stage) {
  * @returns {Lane[]}
  */
 function allLanes(trace, stage) {
-  const lanes = [bitsLane("Input", "what it receives", trace.labels.inputs, trace.inputs)];
+  const inputLane = LANES[trace.kinds.inputs];
+  const lanes = [inputLane("Input", "what it receives", trace.labels.inputs, trace.inputs)];
   const names = trace.labels.outputs;
   if (trace.targets) {
     const blank = (/** @type {number} */ step) => !trace.answering.has(step);
-    lanes.push({ ...bitsLane("Target", "the right answer", names, trace.targets), blank });
+    const targetLane = LANES[trace.kinds.outputs];
+    lanes.push({ ...targetLane("Target", "the right answer", names, trace.targets), blank });
   }
   lanes.push(outputLane(trace, names));
   if (trace.optimal) {
@@ -123,6 +128,12 @@ function allLanes(trace, stage) {
   lanes.push(...trace.lanes.map((array) => arrayLane(array, "over the whole memory", stage)));
   return lanes;
 }
+
+/**
+ * Lanes for inputs, targets and outputs, by the kind of their channels.
+ * @type {Record<string, typeof bitsLane>}
+ */
+const LANES = { bits: bitsLane, symbols: symbolLane };
 
 /**
  * @param {string} title @param {string} note @param {string[]} names @param {Values} array
@@ -145,7 +156,9 @@ function bitsLane(title, note, names, array) {
  * @returns {Lane}
  */
 function outputLane(trace, names) {
-  const lane = bitsLane("Output", "probability of a one", names, trace.outputs);
+  const { outputs: kind } = trace.kinds;
+  const note = kind === "symbols" ? "the most probable symbol" : "probability of a one";
+  const lane = LANES[kind]("Output", note, names, trace.outputs);
   return {
     ...lane,
     faint: (step) => trace.answering.size > 0 && !trace.answering.has(step),
@@ -154,6 +167,7 @@ function outputLane(trace, names) {
     remark: (row, step) => {
       if (!trace.targets || !trace.answering.has(step)) return " (not scored)";
       const verdict = isWrong(trace, step, row) ? "wrong" : "right";
+      if (kind === "symbols") return `: ${verdict}`;
       return `, target ${valueIn(trace.targets, step, row)}: ${verdict}`;
     },
   };
@@ -312,7 +326,8 @@ function describeCell(lane, row, step) {
   const name = lane.rowName ? lane.rowName(row) : lane.names[row];
   const where = `${lane.title}, ${name}, step ${step + 1}`;
   if (lane.blank?.(step)) return `${where}: not scored`;
-  return `${where}: ${formatNumber(lane.valueAt(row, step))}${lane.remark?.(row, step) ?? ""}`;
+  const value = lane.tellAt?.(step) ?? formatNumber(lane.valueAt(row, step));
+  return `${where}: ${value}${lane.remark?.(row, step) ?? ""}`;
 }
 
 /** @param {HTMLCanvasElement} canvas @param {Lane} lane @param {Trace} trace @param {Cell} cell */
@@ -325,6 +340,11 @@ function drawLane(canvas, lane, trace, cell) {
   };
   const below = lane.wrong ? MARKS_HEIGHT : 0;
   const context = drawMap(canvas, lane.rows, trace.steps, colourAt, cell, below);
+  if (lane.textAt) {
+    const { textAt } = lane;
+    const wanted = (/** @type {number} */ step) => (lane.blank?.(step) || lane.faint?.(step) ? "" : textAt(step));
+    writeSymbols(context, wanted, (step) => colourAt(0, step), trace.steps, cell);
+  }
   if (lane.wrong) markWrong(context, canvas, lane.rows, lane.wrong, trace.steps, cell);
 }
 

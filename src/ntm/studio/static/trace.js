@@ -1,6 +1,6 @@
 /** A trace document made ready for drawing: arrays decoded, heads named, the answer marked. */
 
-import { decodeArray, valueIn } from "./arrays.js";
+import { decodeArray, partAt, peakOf, valueIn } from "./arrays.js";
 import { TRACE_FORMAT } from "./facts.js";
 import { KINDS } from "./heads.js";
 
@@ -33,6 +33,7 @@ export function readTrace(source) {
     wrongBits: source.wrong_bits,
     answering: new Set(source.answer_steps),
     labels: source.labels,
+    kinds: source.kinds ?? { inputs: "bits", outputs: "bits" },
     inputs: decodeArray(source.inputs),
     targets: optional(source.targets),
     outputs: decodeArray(source.outputs),
@@ -78,11 +79,16 @@ function namedValues(described, arrays) {
 }
 
 /**
- * Whether a scored output is on the wrong side of one half, or not a number.
+ * Whether a scored output is on the wrong side of one half, or not a number. For symbols: whether
+ * the most probable symbol of the step is wrong.
  * @param {Trace} trace @param {number} step @param {number} channel
  */
 export function isWrong(trace, step, channel) {
   if (!trace.targets || !trace.answering.has(step)) return false;
+  if (trace.kinds.outputs === "symbols") {
+    const outputs = partAt(trace.outputs, step);
+    return !(valueIn(trace.targets, step, peakOf(outputs)) > 0.5) || outputs.some(Number.isNaN);
+  }
   const output = valueIn(trace.outputs, step, channel);
   const one = valueIn(trace.targets, step, channel) > 0.5;
   return one ? !(output > 0.5) : !(output <= 0.5);

@@ -33,6 +33,12 @@ export interface Labels {
   outputs: string[];
 }
 
+/** Kinds of channels: "bits" or "symbols". */
+export interface Kinds {
+  inputs: string;
+  outputs: string;
+}
+
 /** A trace document; see the Python module ntm.studio.documents. */
 export interface TraceDocument {
   format: number;
@@ -47,7 +53,7 @@ export interface TraceDocument {
   answer_steps: number[];
   labels: Labels;
   /** Bits if absent. */
-  kinds?: { inputs: string; outputs: string };
+  kinds?: Kinds;
   inputs: DocumentArray;
   targets: DocumentArray | null;
   outputs: DocumentArray;
@@ -107,6 +113,7 @@ export interface Trace {
   wrongBits: number | null;
   answering: Set<number>;
   labels: Labels;
+  kinds: Kinds;
   inputs: Values;
   targets: Values | null;
   outputs: Values;
