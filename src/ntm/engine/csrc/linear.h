@@ -276,6 +276,17 @@ class Packed {
   Scratch<T> bias_;
 };
 
+// dbias [first, last) = [dbias +] column sums of dy over `rows` rows.
+template <typename T>
+void add_rows(T* dbias, const T* dy, Index dy_stride, Index rows, From from, Index first, Index last) {
+  for (Index o = first; o < last; o += kLanes<T>) {
+    const int width = int(std::min<Index>(kLanes<T>, last - o));
+    Vec<T> sum = from == From::zero ? Vec<T>{} : load_partial(dbias + o, width);
+    for (Index row = 0; row < rows; ++row) sum += load(dy + row * dy_stride + o);
+    store_partial<T>(dbias + o, sum, width);
+  }
+}
+
 // dweight (outputs x inputs) = dy^T x and dbias = column sums of dy, over `rows` padded rows.
 // Computes the outputs in [first, last), so that threads can share the work. dbias may be null.
 template <typename T>
@@ -283,7 +294,7 @@ void weight_gradient(T* dweight, T* dbias, const T* dy, Index dy_stride, Right<T
                      Index first, Index last) {
   // The rows of the left factor are adjacent here, so blocks are as tall as the registers allow.
   constexpr int tallest = kLanes<T> >= kPanel ? 16 : 0;
-  constexpr Index block = tallest ? 256 : 128;  // rows that stay in cache while all tiles use them
+  constexpr Index block = 128;  // rows that stay in cache while all tiles use them
   Index row = 0;
   do {  // once even without rows: the gradient is then zero
     const Left<T> left = {dy + row * dy_stride + first, 1, dy_stride};
@@ -295,13 +306,9 @@ void weight_gradient(T* dweight, T* dbias, const T* dy, Index dy_stride, Right<T
     if constexpr (tallest > 0)
       done = multiply_blocks<T, tallest>(result, inputs, left, right, last - first, inputs, depth, from, nullptr);
     multiply<T>(result + done * inputs, inputs, rows_from(left, done), right, last - first - done, inputs, depth, from);
+    if (dbias) add_rows(dbias, dy + row * dy_stride, dy_stride, depth, from, first, last);
     row += block;
   } while (row < rows);
-  for (Index o = first; dbias && o < last; o += kLanes<T>) {
-    Vec<T> sum = {};
-    for (row = 0; row < rows; ++row) sum += load(dy + row * dy_stride + o);
-    store_partial<T>(dbias + o, sum, int(std::min<Index>(kLanes<T>, last - o)));
-  }
 }
 
 }  // namespace ntm::NTM_TARGET

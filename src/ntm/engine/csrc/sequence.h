@@ -175,7 +175,7 @@ void backward(T* dx, const WeightGradients<T>& dweights, const MutableState<T>& 
   const auto work = [&](Index worker, Index group) {
     go_back(worker, batch.threads == 1 ? groups_of(batch) - 1 - group : group);
   };
-  const WeightSums<T> sums = weight_sums_of(plan, batch.sequences, rows, whole.control(), dvalues, dweights);
+  const WeightSums<T> sums = weight_sums_of(plan, batch, rows, whole.control(), dvalues, dweights);
   Phase groups(groups_of(batch), work);
   Phase weight_sums(sums.count(), sums);
   run_parallel(batch.threads, groups, weight_sums);

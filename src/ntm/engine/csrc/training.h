@@ -145,7 +145,7 @@ double Gradients<T>::compute(const SequencesOf<const T*>& x, const SequencesOf<c
   const auto work = group_work(batch, own.workspaces, [&](TrainingWorkspace<T>& workspace, Index begin, Index end) {
     step.run(workspace, begin, end);
   });
-  const WeightSums<T> sums = weight_sums_of(plan, batch.sequences, rows.total, const_control, dvalues, own.dweights);
+  const WeightSums<T> sums = weight_sums_of(plan, batch, rows.total, const_control, dvalues, own.dweights);
   Phase groups(groups_of(batch), work);
   Phase weight_sums(sums.count(), sums);
   run_parallel(batch.threads, groups, weight_sums);
