@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from benchmarks.drawings import PATTERNS, share
 
 from ntm import NTM, pretrained
 from ntm.commands.main import main
@@ -17,6 +18,17 @@ def test_a_pretrained_network_costs_what_is_published(name: str) -> None:
     measured = evaluate(net, facts.settings.task, pretrained.SEQUENCES, pretrained.SEED)
     # Other vector instructions round otherwise, and a hard sequence can amplify that.
     assert measured.mean_bits == pytest.approx(facts.mean_bits, rel=0.02, abs=1e-3)
+
+
+@pytest.mark.parametrize("half", [False, True])
+@pytest.mark.parametrize("name", ["copy-ff", "copy-lstm"])
+def test_a_copy_of_any_drawing_has_no_wrong_bit(name: str, half: bool) -> None:
+    net, task = NTM.from_pretrained(name), pretrained.facts(name).settings.task
+    if half:  # the precision of the site
+        weights = {key: tensor.half().float() for key, tensor in net.state_dict().items()}
+        net.load_state_dict(weights)
+    for kinds in ("any", "blank", "blank and full"):
+        assert share(net, task, PATTERNS[kinds], 1000) == "100.00%", kinds
 
 
 def test_every_ntm_of_the_paper_is_there() -> None:

@@ -7,6 +7,7 @@ import { traceDocument } from "../../src/ntm/site/static/documents.js";
 import { configOf } from "../../src/ntm/site/static/importing.js";
 import { initialWeights } from "../../src/ntm/site/static/initial.js";
 import { Generator, blockSeed } from "../../src/ntm/site/static/random.js";
+import { without } from "../../src/ntm/site/static/switches.js";
 import {
   atSizes, channelsOf, encodeProblem, formOf, makeTask, optimumOf, sampleProblems,
 } from "../../src/ntm/site/static/tasks.js";
@@ -17,9 +18,9 @@ const wasm = new URL("../../src/ntm/engine/web/engine.wasm", import.meta.url);
 const engine = await loadEngine(readFileSync(wasm));
 
 const ANSWERS = {
-  document({ facts, settings, config, file, problem, about }) {
+  document({ facts, settings, config, file, problem, about, parts = [] }) {
     const network = engine.network(config);
-    network.load(readSafetensors(bytesOf(file)).tensors);
+    network.load(without(readSafetensors(bytesOf(file)).tensors, config, parts));
     return traceDocument(network, problem, makeTask(facts, settings), about);
   },
   trained({ facts, settings, starts, sequences }) {

@@ -13,7 +13,9 @@ from tests.site.test_weights import encoded, tensors
 from tests.web.test_engine import answer as engine_answer
 from tests.web.test_engine import problems
 
+from ntm.config import ControllerKind
 from ntm.layer import NTM
+from ntm.layer.switches import PARTS, Part, without
 from ntm.paper import paper_settings
 from ntm.runs import Stream, build_model
 from ntm.runs.building import full_size
@@ -39,6 +41,28 @@ def test_a_document_is_pythons(name: str, heads: int) -> None:
     found = answer(
         ask="document", config=asdict(net.config), file=encoded(safetensors.save(net.state_dict())),
         problem=problem, about=about, **request_for(task),
+    )  # fmt: skip
+    require_alike(found, expected, "document")
+
+
+@pytest.mark.parametrize("controller", ["feedforward", "lstm"])
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_that_is_off_is_off_as_in_python(part: Part, controller: ControllerKind) -> None:
+    task = make_task("copy")
+    torch.manual_seed(1)
+    net = NTM(task.input_size, task.output_size, controller=controller, heads=2, **SMALL)
+    for parameter in net.parameters():
+        torch.nn.init.normal_(parameter, std=0.5)
+    problem = example(task, {}, seed=1)
+    whole, expected = (
+        trace_document(traced(machine, encode(problem, task), task, "a title"))
+        for machine in (net, without(net, [part]))
+    )
+    assert not np.allclose(decoded(whole["outputs"]), decoded(expected["outputs"]), atol=1e-3)
+    about = {name: expected[name] for name in ("title", "hint", "model")}
+    found = answer(
+        ask="document", config=asdict(net.config), file=encoded(safetensors.save(net.state_dict())),
+        problem=problem, about=about, parts=[part], **request_for(task),
     )  # fmt: skip
     require_alike(found, expected, "document")
 

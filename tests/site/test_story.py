@@ -21,12 +21,12 @@ SIZES = [(1280, 800), (1920, 1080), (390, 844)]
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
-def test_both_lines_are_above_the_fold(page: Page, width: int, height: int) -> None:
+def test_the_input_and_both_lines_are_above_the_fold(page: Page, width: int, height: int) -> None:
     page.set_viewport_size({"width": width, "height": height})
     page.goto("./")
     expect(page.locator("#hero-verdict")).to_have_text("20 vectors: all 160 bits right")
-    for kind in ("write", "read"):
-        box = page.locator(f"#hero-tape [data-head={kind}] canvas").bounding_box()
+    for lane in ("Input", "Output", "Write head", "Read head"):
+        box = page.locator("#hero-tape .lane", has_text=lane).locator("canvas").bounding_box()
         assert box is not None
         assert box["y"] + box["height"] <= height
         assert box["x"] + box["width"] <= width
@@ -44,7 +44,9 @@ def test_nothing_sticks_out_on_a_phone(page: Page) -> None:
 def test_six_times_longer_is_right_too(page: Page) -> None:
     page.goto("./")
     page.get_by_role("button", name="Make it six times longer").click()
-    expect(page.locator("#hero-verdict")).to_have_text("120 vectors: all 960 bits right")
+    expect(page.locator("#hero-verdict")).to_have_text(
+        "120 vectors: all 960 bits right. In training it saw at most 20."
+    )
     page.get_by_role("button", name="Back to 20 vectors").click()
     expect(page.locator("#hero-verdict")).to_have_text("20 vectors: all 160 bits right")
 
@@ -82,6 +84,68 @@ def test_training_can_be_watched_again_from_its_start(page: Page) -> None:
     )
     page.get_by_label("Training time").fill("99")
     expect(stage).to_have_text(end)
+
+
+def test_slow_motion_can_be_chosen_while_it_learns(page: Page) -> None:
+    page.goto("./#story/watch")
+    time = page.get_by_label("Training time")
+    page.get_by_role("button", name="Train a network").click()
+    expect(time).to_be_enabled()
+    page.get_by_label("slow motion").check()
+    seconds = page.evaluate(
+        """async () => {
+          const time = document.querySelector("#watch-time");
+          const [from, began] = [Number(time.max), performance.now()];
+          const until = Math.min(from + 22, 98);
+          while (Number(time.max) < until) await new Promise(requestAnimationFrame);
+          return (performance.now() - began) / 1000;
+        }"""
+    )
+    assert seconds > 20 * 0.12  # two pictures may be on their way
+
+
+@pytest.mark.parametrize("chapter", ["break", "beyond"])
+def test_a_link_to_a_chapter_stays_there_while_others_load(page: Page, chapter: str) -> None:
+    page.set_viewport_size({"width": 700, "height": 640})
+    page.goto(f"./#story/{chapter}")
+    if chapter == "beyond":
+        expect(page.locator("#beside-runs .outcome").last).to_contain_text("bits wrong")
+    else:
+        expect(page.locator("#links-verdict")).to_contain_text("at step 5")
+        expect(page.locator("#break-verdict")).to_contain_text("bits right")
+    expect(page.locator(f"#{chapter}-title")).to_be_in_viewport()
+    page.mouse.wheel(0, -50_000)  # from here on, the visitor decides
+    page.wait_for_function("scrollY === 0")
+    page.set_viewport_size({"width": 690, "height": 640})
+    expect(page.locator("#hero-title")).to_be_in_viewport()
+
+
+def test_a_chapter_whose_download_failed_can_be_tried_again(browser: Browser, address: str) -> None:
+    with browser.new_context(service_workers="block") as context:
+        page = context.new_page()
+        page.route("**/copy-ff.safetensors", lambda route: route.abort(), times=1)
+        page.goto(address)
+        hero = page.locator("#story-hero")
+        expect(hero.locator(".message")).to_contain_text("cannot be fetched")
+        expect(page.locator("#hero-verdict")).to_be_empty()
+        hero.get_by_role("button", name="Try again").click()
+        expect(page.locator("#hero-verdict")).to_contain_text("bits right")
+        expect(hero.locator(".message")).to_be_empty()
+
+
+def test_the_bars_of_a_link_stand_below_their_locations(page: Page) -> None:
+    page.goto("./#story/works")
+    expect(page.locator("#links-verdict")).to_contain_text("at step 5")
+    for width in (1280, 700):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function(
+            """() => {
+              const boxOf = (part) => document.querySelector(`#links-machine ${part} canvas`)
+                .getBoundingClientRect();
+              const [strip, bars] = [boxOf(".strip"), boxOf(".link")];
+              return ["left", "right"].every((end) => Math.abs(bars[end] - strip[end]) <= 1);
+            }"""
+        )
 
 
 def run_of(page: Page, length: int = 20, seed: int = 2) -> torch.Tensor:
@@ -219,6 +283,9 @@ def test_every_link_has_an_equation_and_a_control(page: Page) -> None:
         learned = value.inner_text()
         page.locator("#links-slider").fill(fixed)
         expect(told).to_contain_text(
+            "lets only 29 % of the search through" if number == 0 else "You set"
+        )
+        expect(told).to_contain_text(
             "You set this value at step 5: the write head ends at location"
         )
         expect(value).to_have_text(shown)
@@ -264,7 +331,7 @@ def test_the_lstm_answers_as_in_python(page: Page) -> None:
         expect(outcome).to_have_text(re.compile(r"[\d,]+ of [\d,]+ bits wrong."))
         shown = int(outcome.inner_text().split()[0].replace(",", ""))
         assert abs(shown - wrong) <= max(2, 0.05 * wrong)  # half precision, many steps
-    for number, words in ((0, "wrong"), (1, "wrong"), (2, "all 160"), (3, "all 960")):
+    for number, words in ((0, "wrong"), (1, "wrong"), (2, "All 160"), (3, "All 960")):
         expect(page.locator("#beside-runs .outcome").nth(number)).to_contain_text(words)
 
 
@@ -354,8 +421,14 @@ def test_links_preview_and_snippet(page: Page, tmp_path: Path) -> None:
     page.get_by_role("button", name="Copy", exact=True).click()
     expect(page.locator("#embed-copied")).to_have_text("Copied.")
     assert page.evaluate("navigator.clipboard.readText()") == code.inner_text()
-    page.goto(re.search(r'src="([^"]+)"', code.inner_text())[1])  # type: ignore[index]
-    expect(page.locator("#hero-verdict")).to_contain_text("right")
+    found = re.search(r'src="([^"]+)".* height="(\d+)"', code.inner_text())
+    assert found is not None
+    height = int(found[2])
+    for width in (1200, 700, 390):
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(found[1])
+        expect(page.locator("#hero-verdict")).to_contain_text("right")
+        assert page.evaluate("document.documentElement.scrollHeight") == height
     expect(page.locator(".foot")).to_be_hidden()
     home, code_at = "https://example.org/tape", "https://example.org/ntm?a=1&b"
     assert main(["site", "--out", str(tmp_path), "--address", home, "--repository", code_at]) == 0

@@ -1,6 +1,6 @@
 /** The fifth chapter: the same vectors given to an untrained network, a trained one, and an LSTM. */
 
-import { find, make } from "../../studio/static/dom.js";
+import { capitalised, find, make } from "../../studio/static/dom.js";
 import { readTrace } from "../../studio/static/trace.js";
 import { NETWORK } from "./hero.js";
 import { Reel, showInUse } from "./reel.js";
@@ -18,7 +18,7 @@ const NETWORKS = [
 ];
 
 /** @param {HTMLElement} _ @param {Backend} backend */
-export async function startSideBySide(_, backend) {
+export function startSideBySide(_, backend) {
   const { sequences } = backend.find("baseline:copy");
   find("beside-sequences", HTMLElement).textContent = (sequences ?? 0).toLocaleString("en");
   const place = find("beside-runs", HTMLElement);
@@ -28,13 +28,13 @@ export async function startSideBySide(_, backend) {
     const picture = make("div", { class: "viewer" });
     const title = `${network.title}: ${LENGTHS[i]} vectors`;
     const element = make("article", { class: "card" }, make("h3", {}, title), picture, verdict);
-    return { id: network.id, lanes: network.lanes, title, problem, verdict, picture, element };
+    const reel = new Reel(picture, { label: `${title}, over time`, lanes: network.lanes });
+    return { id: network.id, problem, verdict, reel, element };
   }));
   place.replaceChildren(...columns.map(({ element }) => element));
-  await Promise.all(columns.map(async ({ id, title, lanes, problem, verdict, picture }) => {
-    const reel = new Reel(picture, { label: `${title}, over time`, lanes });
+  return () => Promise.all(columns.map(async ({ id, problem, verdict, reel }) => {
     const trace = await backend.trace({ network: id, problem });
     showInUse(reel, readTrace(trace));
-    verdict.textContent = `${verdictOf(trace)}.`;
+    verdict.textContent = `${capitalised(verdictOf(trace))}.`;
   }));
 }

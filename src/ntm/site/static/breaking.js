@@ -2,6 +2,7 @@
 
 import { find, findAll, make } from "../../studio/static/dom.js";
 import { readTrace } from "../../studio/static/trace.js";
+import { attempt } from "./attempts.js";
 import { LESSONS } from "./lessons.js";
 import { MachineView } from "./machine.js";
 import { Reel, showInUse } from "./reel.js";
@@ -30,12 +31,14 @@ const RUNS = {
   recall: { network: "pretrained:associative-recall-lstm", sizes: { items: 6 }, what: "6 items" },
 };
 
-/** @param {HTMLElement} _ @param {Backend} backend */
-export async function startBreaking(_, backend) {
-  const breaking = new Breaking(backend);
+/** @param {HTMLElement} chapter @param {Backend} backend */
+export function startBreaking(chapter, backend) {
+  const breaking = new Breaking(chapter, backend);
   breaking.machine.step = FIRST_STEP;
-  await breaking.run();
-  breaking.choose({ location: breaking.machine.place, component: 0 });
+  return async () => {
+    await breaking.run();
+    breaking.choose({ location: breaking.machine.place, component: 0 });
+  };
 }
 
 class Breaking {
@@ -53,8 +56,9 @@ class Breaking {
   reel = new Reel(this.parts.tape, { label: "The changed run over time", lanes: ["Output", "write", "read"] });
   machine = new MachineView(this.parts.machine, { label: "The memory to edit", onCell: (cell) => this.choose(cell) });
 
-  /** @param {Backend} backend */
-  constructor(backend) {
+  /** @param {HTMLElement} chapter @param {Backend} backend */
+  constructor(chapter, backend) {
+    this.chapter = chapter;
     this.backend = backend;
     const { switches, task, set, clear, restore, value } = this.parts;
     switches.append(...LESSONS.map((lesson) => this.makeSwitch(lesson)));
@@ -98,7 +102,7 @@ class Breaking {
   /** @param {Damage} change */
   async change(change) {
     Object.assign(this.damage, change);
-    await this.run();
+    await attempt(this.chapter, () => this.run());
   }
 
   /** Run the damaged network, and say what happened. */

@@ -97,6 +97,6 @@ function stageOf(trace, { head, lanes, step }) {
     stretch: () => stretch,
     greatest: (values) => greatestMagnitude(values, 1e-6),
     lanes,
-    compact: true,
+    compact: "roomy",
   };
 }

@@ -2,6 +2,7 @@
 
 import { find } from "../../studio/static/dom.js";
 import { readTrace } from "../../studio/static/trace.js";
+import { attempt } from "./attempts.js";
 import { Reel, showInUse } from "./reel.js";
 import { verdictOf } from "./verdicts.js";
 
@@ -10,31 +11,33 @@ import { verdictOf } from "./verdicts.js";
 export const NETWORK = "pretrained:copy-ff";
 const LENGTHS = [20, 120];
 const SEED = 2;
-const NARROW = 600; // CSS pixels
 
-/** @param {HTMLElement} _ @param {Backend} backend */
-export async function startHero(_, backend) {
+/** @param {HTMLElement} chapter @param {Backend} backend */
+export function startHero(chapter, backend) {
   const button = find("hero-longer", HTMLButtonElement);
   const verdict = find("hero-verdict", HTMLElement);
-  // On a phone, both slanted lines fit above the fold only without the input.
-  const lanes = [...(innerWidth < NARROW ? [] : ["Input"]), "Output", "write", "read"];
+  const lanes = ["Input", "Output", "write", "read"];
   const reel = new Reel(find("hero-tape", HTMLElement), { label: "A copy over time", lanes, plays: true });
   let length = LENGTHS[0];
 
   async function run() {
     const problem = backend.example(NETWORK, { length }, SEED);
-    const trace = await backend.trace({ network: NETWORK, problem });
+    const trace = await backend.trace({ network: NETWORK, problem }).catch((error) => {
+      verdict.textContent = "";
+      throw error;
+    });
     showInUse(reel, readTrace(trace));
-    verdict.textContent = `${length} vectors: ${verdictOf(trace)}`;
+    const training = length > LENGTHS[0] ? `. In training it saw at most ${LENGTHS[0]}.` : "";
+    verdict.textContent = `${length} vectors: ${verdictOf(trace)}${training}`;
     button.textContent = length === LENGTHS[0] ? "Make it six times longer" : "Back to 20 vectors";
   }
   button.addEventListener("click", () => {
     length = LENGTHS[Number(length === LENGTHS[0])];
-    return run();
+    return attempt(chapter, run);
   });
   find("hero-watch", HTMLButtonElement).addEventListener("click", () => {
     find("story-watch", HTMLElement).scrollIntoView();
     find("watch-start", HTMLButtonElement).click();
   });
-  await run();
+  return run;
 }

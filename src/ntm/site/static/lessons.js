@@ -10,7 +10,7 @@
 export const LESSONS = [
   {
     part: "content", title: "Find by content",
-    broken: "Without content lookup, a head cannot find a location by what it contains.",
+    broken: "Without content lookup, a head cannot search the memory, so it does not find where an item was stored.",
     spared: "This run does not need content lookup: the heads only walk.",
   },
   {

@@ -15,7 +15,8 @@ export const LINKS = [
     part: "content", equation: "content", title: "Find by content",
     text: "The controller sends a key: a pattern to look for. Every location is compared with the " +
       "key, and the location that resembles it most gets the most weight. This is how a head finds " +
-      "something without knowing where it is, as in a search.",
+      "something without knowing where it is, as in a search. A copy can do without; to find an item " +
+      "of a list again, a head needs it.",
     control: "Key strength: at 0 all locations are equal, at 50 only the best match counts",
     least: 0, most: 50, by: 0.5,
     read: (head, step) => head.arrays.strengths.values[step],

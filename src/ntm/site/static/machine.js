@@ -104,8 +104,23 @@ export class MachineView {
 
   layout() {
     if (!this.#body.offsetWidth) return;
-    for (const part of this.#parts) part.layout();
+    const [tape, ...chain] = this.#parts;
+    tape?.layout();
+    this.#alignWith(tape?.element.querySelector(".strip"));
+    for (const part of chain) part.layout();
     this.goTo(this.step);
+  }
+
+  /**
+   * Let the bars of the chain stand below the locations of the tape.
+   * @param {Element | null | undefined} strip
+   */
+  #alignWith(strip) {
+    if (!strip) return;
+    const { left, width } = strip.getBoundingClientRect();
+    const { style } = this.#body;
+    style.setProperty("--strip-left", `${left - this.#body.getBoundingClientRect().left}px`);
+    style.setProperty("--strip-width", `${width}px`);
   }
 
   /** @param {number} step */

@@ -10,10 +10,14 @@ import { locationsOf, stretchInUse } from "../../studio/static/trace.js";
 
 const SECONDS = 8; // for one pass of the cursor
 const REST = 1.5; // seconds at the end
+const NARROW = 600; // CSS pixels
 const LONGEST_FRAME = 50; // milliseconds; after a longer pause the cursor skips nothing
 
 /** Whether the visitor asked for less motion. */
 const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/** Whether the page shows only the tape, in a frame of another page. */
+const isEmbedded = () => document.body.classList.contains("embed");
 
 export class Reel {
   /** @type {ReturnType<typeof makeTimeline> | null} */
@@ -69,7 +73,9 @@ export class Reel {
       stretch: () => stretch,
       greatest: () => 1,
       lanes: this.lanes,
-      compact: true,
+      get compact() {
+        return innerWidth < NARROW || isEmbedded() ? "tight" : "roomy";
+      },
     };
     this.#timeline = makeTimeline(trace, stage);
     this.#timeline.element.setAttribute("aria-label", this.label);

@@ -1,6 +1,7 @@
 /** The landing story: what the machine does, how it learned it, how it works, and how it breaks. */
 
-import { find, messageOf } from "../../studio/static/dom.js";
+import { find } from "../../studio/static/dom.js";
+import { attempt } from "./attempts.js";
 import { startSideBySide } from "./beside.js";
 import { startBeyond } from "./beyond.js";
 import { startBreaking } from "./breaking.js";
@@ -10,8 +11,12 @@ import { startWorking } from "./working.js";
 
 /** @import { Shown } from "../../studio/static/types.d.ts" */
 /** @import { Backend } from "./backend.js" */
+/** @typedef {(chapter: HTMLElement, backend: Backend) => () => Promise<unknown>} Start */
 
-/** The chapters by the id of their section, in order. Each starts when it comes into view. */
+/**
+ * The chapters by the id of their section, in order. A chapter starts when it comes into view, and returns its first run.
+ * @type {Record<string, Start>}
+ */
 const CHAPTERS = {
   hero: startHero,
   watch: startWatching,
@@ -30,20 +35,32 @@ export function startStory(backend) {
   const waiting = new Map();
   for (const [id, start] of Object.entries(CHAPTERS)) {
     const chapter = find(`story-${id}`, HTMLElement);
-    waiting.set(chapter, async () => {
+    waiting.set(chapter, () => {
       waiting.delete(chapter);
-      await start(chapter, backend).catch((error) => tell(chapter, error));
+      return attempt(chapter, start(chapter, backend));
     });
   }
   const seen = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) if (isIntersecting) waiting.get(target)?.();
   }, { rootMargin: "200px" });
   for (const chapter of waiting.keys()) seen.observe(chapter);
-  return { show: ({ id }) => (id ? document.getElementById(`story-${id}`)?.scrollIntoView() : null) };
+  const goTo = stayingAt(find("story", HTMLElement));
+  return { show: ({ id }) => goTo(id ? document.getElementById(`story-${id}`) : null) };
 }
 
-/** @param {HTMLElement} chapter @param {unknown} error */
-function tell(chapter, error) {
-  const message = chapter.querySelector(".message");
-  if (message) message.textContent = messageOf(error);
+/**
+ * A function that scrolls to a chapter. The chapters grow as they load, so the page stays at the chapter until the visitor moves.
+ * @param {HTMLElement} story
+ */
+function stayingAt(story) {
+  /** @type {Element | null} */
+  let target = null;
+  for (const move of ["wheel", "touchmove", "pointerdown", "keydown"]) {
+    addEventListener(move, () => (target = null), { passive: true });
+  }
+  new ResizeObserver(() => target?.scrollIntoView()).observe(story);
+  return (/** @type {Element | null} */ chapter) => {
+    target = chapter;
+    chapter?.scrollIntoView();
+  };
 }

@@ -123,6 +123,8 @@ export interface Answers {
     damage?: Damage;
   }): Promise<TraceDocument>;
   train(request: TrainRequest): Promise<void>;
+  /** Wait this many milliseconds after every report of the current training. */
+  pace(request: { wait: number }): Promise<void>;
   stop(request: object): Promise<{ tensors: Tensors; sequences: number }>;
 }
 

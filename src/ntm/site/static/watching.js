@@ -23,11 +23,11 @@ const PICTURE_EVERY = 40; // sequences
 const SLOW = 120; // milliseconds per picture in slow motion
 
 /** @param {HTMLElement} chapter @param {Backend} backend */
-export async function startWatching(chapter, backend) {
+export function startWatching(chapter, backend) {
   const watching = new Watching(chapter, backend.catalogue);
   watching.prepare();
   const problem = exampleOf(backend.catalogue.tasks[TASK], backend.catalogue.training[TASK][MODEL].task);
-  watching.showUntrained(await backend.trace({ network: `untrained:${TASK}`, problem }));
+  return async () => watching.showUntrained(await backend.trace({ network: `untrained:${TASK}`, problem }));
 }
 
 class Watching {
@@ -56,9 +56,14 @@ class Watching {
     chapter.append(...this.tip.elements);
   }
 
+  get wait() {
+    return this.parts.slow.checked ? SLOW : 0;
+  }
+
   prepare() {
-    const { start, time, chart } = this.parts;
+    const { start, time, slow, chart } = this.parts;
     start.addEventListener("click", () => this.begin());
+    slow.addEventListener("change", () => this.busy && this.machine("pace", { wait: this.wait }));
     time.addEventListener("input", () => {
       this.follows = Number(time.value) === this.snapshots.length - 1;
       this.show(Number(time.value));
@@ -88,7 +93,7 @@ class Watching {
     const request = {
       facts: tasks[TASK], settings, problem: exampleOf(tasks[TASK], settings.task),
       starts: { training: streams.training[seed], weights: streams.weights[seed] },
-      most: SEQUENCES, pictureEvery: PICTURE_EVERY, wait: this.parts.slow.checked ? SLOW : 0,
+      most: SEQUENCES, pictureEvery: PICTURE_EVERY, wait: this.wait,
     };
     await this.machine("train", request).catch((error) => this.end(messageOf(error)));
   }

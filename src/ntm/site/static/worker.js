@@ -57,6 +57,9 @@ const ANSWERS = {
     training = begin(request, training);
     goOn(await training);
   },
+  async pace({ wait }) {
+    if (training) (await training).wait = wait;
+  },
   async stop() {
     if (!training) throw new Error("Nothing is being trained.");
     const state = await training;

@@ -4,6 +4,7 @@ import { find, findAll, makeChoice } from "../../studio/static/dom.js";
 import { makeEquation } from "../../studio/static/equations.js";
 import { formatNumber } from "../../studio/static/arrays.js";
 import { readTrace } from "../../studio/static/trace.js";
+import { attempt } from "./attempts.js";
 import { NETWORK } from "./hero.js";
 import { LINKS } from "./links.js";
 import { MachineView } from "./machine.js";
@@ -16,12 +17,12 @@ const LENGTH = 8;
 const SEED = 3;
 const FIRST_STEP = 4;
 
-/** @param {HTMLElement} _ @param {Backend} backend */
-export async function startWorking(_, backend) {
-  const working = new Working(backend);
+/** @param {HTMLElement} chapter @param {Backend} backend */
+export function startWorking(chapter, backend) {
+  const working = new Working(chapter, backend);
   working.choose(0);
   working.machine.step = FIRST_STEP;
-  await working.run();
+  return () => working.run();
 }
 
 class Working {
@@ -36,8 +37,9 @@ class Working {
   };
   machine = new MachineView(this.parts.machine, { label: "The memory of the lesson", chain: true, onMove: () => this.release() });
 
-  /** @param {Backend} backend */
-  constructor(backend) {
+  /** @param {HTMLElement} chapter @param {Backend} backend */
+  constructor(chapter, backend) {
+    this.chapter = chapter;
     this.backend = backend;
     const { choice, slider, reset, next } = this.parts;
     /** @type {[string, string][]} */
@@ -76,13 +78,13 @@ class Working {
   /** @param {number} value */
   async change(value) {
     this.fix = { part: this.link.part, step: this.machine.step, value };
-    await this.run();
+    await attempt(this.chapter, () => this.run());
   }
 
   /** Give the control back to the network. */
   async release() {
     this.fix = null;
-    await this.run();
+    await attempt(this.chapter, () => this.run());
   }
 
   async run() {
@@ -101,7 +103,16 @@ class Working {
     if (!this.fix) return `The network itself sets this value ${at}.`;
     const mistakes = wrong === 1 ? "1 bit" : `${wrong} bits`;
     const outcome = wrong ? `the answer has ${mistakes} wrong` : "the answer is still right";
-    return `You set this value ${at}: the write head ends at location ${this.machine.place}, and ${outcome}.`;
+    const told = `You set this value ${at}: the write head ends at location ${this.machine.place}, and ${outcome}.`;
+    const share = this.gate;
+    if (wrong || this.link.part !== "content" || share > 0.5) return told;
+    return `${told} The gate (link 2) lets only ${Math.round(100 * share)} % of the search through at this step.`;
+  }
+
+  /** The gate of the write head at this step. */
+  get gate() {
+    const { head, step } = this.machine;
+    return head ? head.arrays.gates.values[step] : 1;
   }
 
   showValue() {

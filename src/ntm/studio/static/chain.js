@@ -8,6 +8,7 @@ import { headColour } from "./colours.js";
 import { make, pixelRatio } from "./dom.js";
 import { isSymbol, makeSymbol } from "./equations.js";
 import { drawBars, fittingCell } from "./heatmap.js";
+import { LARGEST_LOCATION } from "./tape.js";
 import { tellValues } from "./tip.js";
 
 /** @import { Head, NamedValues, Part, Stage, Tip, Trace } from "./types.d.ts" */
@@ -130,7 +131,7 @@ function makeLink(link, trace, stage) {
   function layout() {
     const head = stage.chosenHead();
     most = Math.max(...head.bars.map(({ values }) => stage.greatest(values.values)));
-    width = fittingCell(bars.clientWidth, stage.stretch().count, 24);
+    width = fittingCell(bars.clientWidth, stage.stretch().count, LARGEST_LOCATION);
   }
   /** @param {number} step */
   function show(step) {

@@ -17,7 +17,7 @@ import { locationsOf } from "./trace.js";
  *   blank?: (step: number) => boolean, names?: string[] }} Vector
  */
 
-const LARGEST_LOCATION = 44;
+export const LARGEST_LOCATION = 44;
 const TAPE_HEIGHT = 140;
 const HEAD_BARS_HEIGHT = 40;
 const VECTOR_WIDTH = 14;

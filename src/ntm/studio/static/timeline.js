@@ -38,10 +38,10 @@ import { isWrong } from "./trace.js";
  */
 
 const LARGEST_CELL = 40;
-const BIT_HEIGHT = 12;
+/** Height of a bit and of a weighting in CSS pixels, where there is less room than usual. */
+const COMPACT = { roomy: { bit: 12, lane: 110 }, tight: { bit: 9, lane: 76 } };
 const LONE_BIT_HEIGHT = 44;
 const LANE_HEIGHT = 168;
-const COMPACT_HEIGHT = 110;
 const VECTOR_LANE_HEIGHT = 84;
 const MARKS_HEIGHT = 9;
 const UNSCORED_ALPHA = 80;
@@ -112,17 +112,18 @@ function lanesOf(trace, stage) {
  * @returns {Lane[]}
  */
 function allLanes(trace, stage) {
+  const height = COMPACT[stage.compact ?? "roomy"].bit;
   const inputLane = LANES[trace.kinds.inputs];
-  const lanes = [inputLane("Input", "what it receives", trace.labels.inputs, trace.inputs)];
+  const lanes = [inputLane("Input", "what it receives", trace.labels.inputs, trace.inputs, height)];
   const names = trace.labels.outputs;
   if (trace.targets) {
     const blank = (/** @type {number} */ step) => !trace.answering.has(step);
     const targetLane = LANES[trace.kinds.outputs];
-    lanes.push({ ...targetLane("Target", "the right answer", names, trace.targets), blank });
+    lanes.push({ ...targetLane("Target", "the right answer", names, trace.targets, height), blank });
   }
-  lanes.push(outputLane(trace, names));
+  lanes.push(outputLane(trace, names, height));
   if (trace.optimal) {
-    lanes.push(bitsLane("Optimum", "the best possible prediction", names, trace.optimal));
+    lanes.push(bitsLane("Optimum", "the best possible prediction", names, trace.optimal, height));
   }
   for (const kind of KINDS) lanes.push(...headLanes(trace, stage, kind));
   lanes.push(...trace.lanes.map((array) => arrayLane(array, "over the whole memory", stage)));
@@ -137,14 +138,15 @@ const LANES = { bits: bitsLane, symbols: symbolLane };
 
 /**
  * @param {string} title @param {string} note @param {string[]} names @param {Values} array
+ * @param {number} height of a bit
  * @returns {Lane}
  */
-function bitsLane(title, note, names, array) {
+function bitsLane(title, note, names, array, height) {
   const most = greatestMagnitude(array.values, 1);
   return {
     title, note, names,
     rows: array.shape[1],
-    height: array.shape[1] === 1 ? LONE_BIT_HEIGHT : BIT_HEIGHT,
+    height: array.shape[1] === 1 ? LONE_BIT_HEIGHT : height,
     scale: colourScale("bits", -most, most),
     from: array.values.some((value) => value < 0) ? -most : 0,
     valueAt: (row, step) => valueIn(array, step, row),
@@ -152,13 +154,13 @@ function bitsLane(title, note, names, array) {
 }
 
 /**
- * @param {Trace} trace @param {string[]} names
+ * @param {Trace} trace @param {string[]} names @param {number} height of a bit
  * @returns {Lane}
  */
-function outputLane(trace, names) {
+function outputLane(trace, names, height) {
   const { outputs: kind } = trace.kinds;
   const note = kind === "symbols" ? "the most probable symbol" : "probability of a one";
-  const lane = LANES[kind]("Output", note, names, trace.outputs);
+  const lane = LANES[kind]("Output", note, names, trace.outputs, height);
   return {
     ...lane,
     faint: (step) => trace.answering.size > 0 && !trace.answering.has(step),
@@ -182,6 +184,7 @@ function headLanes(trace, stage, kind) {
   if (!head) return [];
   const siblings = headsOf(trace, kind);
   const title = capitalised(head.name);
+  const headTitle = capitalised(head.name.replace(kind, `${kind} head`));
   const note = kind === "write" ? "where it writes" : "where it reads";
   const all = siblings.length > 1
     ? [weightingLane(`All ${siblings.length} ${kind} heads`, "their largest weights",
@@ -189,7 +192,7 @@ function headLanes(trace, stage, kind) {
     : [];
   return [
     ...all,
-    { ...weightingLane(`${title} weighting`, note, head, stage), key: kind },
+    { ...weightingLane(stage.compact ? headTitle : `${title} weighting`, note, head, stage), key: kind },
     ...head.vectors.slice(-1).map((vector) => vectorLane(vector, stage)),
     ...head.lanes.map((array) => arrayLane(array, `of ${head.name}`, stage)),
   ];
@@ -237,7 +240,7 @@ function weightingLane(title, note, head, stage) {
     rows: count,
     // A few locations get tall rows; many locations get two pixels each, if there is room.
     height: stage.compact
-      ? Math.min(COMPACT_HEIGHT / count, 14)
+      ? Math.min(COMPACT[stage.compact].lane / count, 14)
       : Math.max(Math.min(LANE_HEIGHT / count, 14), Math.min(2, 320 / count)),
     names: Array.from({ length: count }, (_, row) => location(row)),
     rowName: (row) => `location ${location(row)}`,
@@ -305,7 +308,7 @@ function laneHeading(lane) {
 }
 
 /**
- * Names of rows. Numbered rows get a name only at round intervals, as far as there is room.
+ * Names of rows, as far as there is room. Numbered rows get a name at round intervals.
  * @param {Lane} lane @param {number} height
  */
 function rowLabels(lane, height) {
@@ -313,7 +316,7 @@ function rowLabels(lane, height) {
   /** @type {HTMLElement[]} */
   const labels = [];
   lane.names.forEach((name, row) => {
-    if (typeof name === "number" && name % every) return;
+    if ((typeof name === "number" ? name : row) % every) return;
     const label = make("span", {}, String(name));
     label.style.top = `${(row + 0.5) * height}px`;
     labels.push(label);

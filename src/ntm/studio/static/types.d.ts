@@ -149,7 +149,8 @@ export interface TimelineStage {
   greatest(values: Float32Array): number;
   /** The lanes to show (default: all). */
   lanes?: string[];
-  compact?: boolean;
+  /** Whether there is less room than usual (roomy), or much less (tight). */
+  compact?: "roomy" | "tight";
 }
 export interface Stage extends TimelineStage {
   chosenHead(): Head;
