@@ -251,7 +251,7 @@ def test_settings_are_listed_with_their_documentation(capsys: pytest.CaptureFixt
     assert main(["train", "copy", "--settings", "--set", "model.shifts=0,1"]) == 0
     listed = capsys.readouterr().out
     assert re.search(r"^task\.max_length +20 +Vectors in the longest", listed, re.MULTILINE)
-    assert re.search(r"^model\.shifts +0,1 +The integer rotations", listed, re.MULTILINE)
+    assert re.search(r"^model\.shifts +0,1 +Shifts, in locations", listed, re.MULTILINE)
     assert re.search(r"^training\.stop_when_solved +false +Stop early", listed, re.MULTILINE)
     assert "input_size" not in listed
 

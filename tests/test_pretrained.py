@@ -53,7 +53,7 @@ def test_options_of_the_layer_are_passed_on() -> None:
 def test_an_unknown_name_is_refused() -> None:
     with pytest.raises(ValueError, match=r"'copy-fff'; did you mean 'copy-ff'\? Known: "):
         NTM.from_pretrained("copy-fff")
-    with pytest.raises(ValueError, match="no pretrained network called"):
+    with pytest.raises(ValueError, match="no packaged network called"):
         pretrained.facts("../../copy-ff")
 
 

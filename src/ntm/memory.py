@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def read(memory: Tensor, weightings: Tensor) -> Tensor:
-    """Equation 2: return each head's convex combination of the rows, (batch, heads, M)."""
+    """Equation 2: return each head's convex combination of the locations, (batch, heads, M)."""
     return weightings @ memory
 
 
@@ -24,7 +24,7 @@ def erase(memory: Tensor, weightings: Tensor, erase_vectors: Tensor) -> Tensor:
 
 
 def add(memory: Tensor, weightings: Tensor, add_vectors: Tensor) -> Tensor:
-    """Equation 4: add each head's vector (batch, heads, M) to every row, times the weighting."""
+    """Equation 4: add each head's vector (batch, heads, M), scaled by its weight per location."""
     return memory + weightings.transpose(1, 2) @ add_vectors
 
 

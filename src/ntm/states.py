@@ -20,7 +20,7 @@ def mapped(change: Callable[[Tensor], Tensor], state: Named) -> Named:
 
 
 def _made(kind: type[Named], parts: Sequence[Tensor]) -> Named:
-    """Return a state of these tensors; a compiler cannot follow `_make` in every torch."""
+    """Return a state with these tensors; not every torch can compile `_make`."""
     make: Any = kind
     state: Named = make(*parts)
     return state
@@ -172,7 +172,10 @@ def _as_tensor(values: Any) -> Tensor | None:
 
 
 def _may_index(index: Tensor) -> bool:
-    """Whether a tensor is a mask or has signed integers; torch would take uint8 for a mask."""
+    """Return whether a tensor can be an index: a mask or signed integers.
+
+    uint8 is refused, because torch would treat it as a mask.
+    """
     return index.dtype == torch.bool or (
         not index.is_floating_point() and not index.is_complex() and index.dtype.is_signed
     )

@@ -53,7 +53,7 @@ def values_after_step(net: NTM, step: Step, batch: Batch) -> dict[str, Tensor]:
 
 
 def require_close(name: str, fast: Values, plain: Values, exact: Values) -> None:
-    """Compare every value of the fast engine with the truth, by the rule of this module."""
+    """Compare every value of the native engine with the truth, by the rule of this module."""
     for key, truth in exact.items():
         allowed = _MULTIPLE * _error(plain[key], truth) + _ROUNDING * _error(truth)
         off = _error(fast[key], truth)

@@ -88,7 +88,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print only JSON")
 
 
-NET = "run folder, saved network, or pretrained network such as copy-ff"
+NET = "run folder, saved network, or packaged network such as copy-ff"
 
 
 def add_saved(parser: argparse.ArgumentParser) -> None:

@@ -78,7 +78,7 @@ def _sentence(error: Exception) -> str:
 
 
 def make_writable(stream: TextIO | None) -> None:
-    """Let a stream replace characters that it cannot encode: pictures become #, dots and digits."""
+    """Make a stream replace characters that it cannot encode; pictures then use #, . and digits."""
     reconfigure = getattr(stream, "reconfigure", None)
     if reconfigure is None or stream is None:
         return

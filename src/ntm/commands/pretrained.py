@@ -55,7 +55,7 @@ def _quality(ability: "Ability", facts: "Card") -> str:
 
 
 def _goal(ability: "Ability", facts: "Card") -> str:
-    """Say whether the goal at these sizes is reached; empty if there is none."""
+    """Return a remark on whether the goal at these sizes is reached; empty without a goal."""
     verdict = _verdict(ability, facts)
     if verdict is None:
         return ""

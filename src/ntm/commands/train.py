@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--run", type=Path, metavar="DIR", help="run folder (default: runs/TASK-MODEL-SEED)")
     add("--resume", action="store_true", help="continue the run in the folder, if there is one")
-    base.add_code(parser, "; then use its name as TASK or MODEL")
+    base.add_code(parser, "; use the registered name as TASK or MODEL")
     text = "change any other setting; --settings lists them"
     add("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", help=text)
     text = "exit with code 1 if the network misses a goal of its task"
@@ -38,9 +38,9 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     text = "examples for validation (default: a tenth of the lines)"
     parser.add_argument("--valid", metavar="FILE", help=text)
     layouts = parser.add_mutually_exclusive_group()
-    text = "examples with one target for every symbol of the input (tagging)"
+    text = "tagging: an example has one target for every symbol of the input"
     layouts.add_argument("--aligned", action="store_true", help=text)
-    text = "examples whose target, as a whole, names a class (classification)"
+    text = "classification: the whole target of an example is one class"
     layouts.add_argument("--classify", action="store_true", help=text)
 
 
@@ -50,10 +50,11 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     text = f"start from the weights of a trained network ({base.NET})"
     add("--from", dest="start_from", metavar="NET", help=text)
     add("--seed", help="random seed of the initial weights and all data (default: 1)")
-    add("--sequences", help="sequences to train on (default: depends on task)")
+    add("--sequences", help="sequences to train on (default: depends on task and model)")
     add("--paper", action="store_true", help="use the paper's settings, as far as they are known")
-    add("--batch-size", help="sequences per update (default: depends on task; 1 in the paper)")
-    text = "initialisations to try; the best one is trained further (default: depends on task)"
+    text = "sequences per update (default: depends on task and model; 1 in the paper)"
+    add("--batch-size", help=text)
+    text = "initialisations to try; the best one continues (default: depends on task and model)"
     add("--starts", help=text)
     add("--engine", help="auto, native or reference (default: auto)")
 

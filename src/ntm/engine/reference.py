@@ -152,7 +152,7 @@ class ClippedGradient(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor, float], output: Tensor) -> None:  # noqa: ARG004
-        """Store the limit."""
+        """Store the limit of the gradient for `backward`."""
         ctx.limit = inputs[1]
 
     @staticmethod

@@ -89,6 +89,6 @@ def as_plain(tensor: Tensor) -> Tensor:
 
 
 def is_plain(tensor: Tensor) -> bool:
-    """Whether a tensor is torch's own dense tensor, whose memory holds its values."""
+    """Return whether a tensor is a plain dense one: no subclass, no lazy negation or zeros."""
     own = type(tensor) in _PLAIN and not tensor.is_neg()
     return own and not torch_names.is_zero_tensor(tensor)

@@ -71,7 +71,7 @@ def _sizes(config: NTMConfig | None) -> dict[str, str]:
 
 
 class Example(NamedTuple):
-    """One head at one step."""
+    """Worked example of addressing: one head at one step."""
 
     memory: torch.Tensor  # (1, N, M)
     previous: torch.Tensor  # weighting of the previous step, (1, 1, N)

@@ -68,8 +68,8 @@ class TrainedNetwork(NamedTuple):
 class RunFolders:
     """Run folders, by task and model.
 
-    folders: runs, saved networks, or names of packaged networks. Any other folder stands for the
-        runs directly inside.
+    folders: runs, saved networks, or names of packaged networks. For any other
+        folder, the runs directly inside it are used.
     task, family: task and family of saved networks that do not record them.
     """
 
@@ -111,7 +111,7 @@ class RunFolders:
         }
 
     def best(self, task: str, *models: str) -> TrainedNetwork:
-        """Return the lowest-cost network of the first of these models that has a run."""
+        """Return the network with the lowest cost. Use the first of the models that has a run."""
         for model in models:
             if runs := self._runs.get((task, model)):
                 run = min(runs, key=_lowest_cost)

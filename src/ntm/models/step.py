@@ -86,7 +86,7 @@ class TorchStep(TwoPartStep):
 
 
 class NativeStep(TwoPartStep):
-    """Same update as `TorchStep`, computed by the native engine, with the paper's optimiser."""
+    """Training step by the native engine, equal to `TorchStep` with `GravesRMSprop`."""
 
     def __init__(
         self, model: torch.nn.Module, gradients: FusedGradients, optimiser: GravesRMSprop

@@ -23,7 +23,7 @@ from ntm.tasks import Task
 
 
 def publish(run: Run, folder: Path = FOLDER) -> Path:
-    """Write the best weights of a run as a pretrained network and return the file."""
+    """Write the best weights of a run as a packaged network and return the file."""
     net, known = run.load_model("best")
     if not run.settings.family.capabilities.published:
         raise RunError(f"{run.path} trains a baseline; only an NTM can be published.")

@@ -96,7 +96,7 @@ def open_run(name: str | Path, task: Task | None = None, family: Family | None =
     if str(name) in packaged.names() and not Run.exists(name):
         return PackagedRun(str(name))
     if Path(name).name == str(name) and not Path(name).exists():
-        raise FolderError(unknown("folder or pretrained network", str(name), packaged.names()))
+        raise FolderError(unknown("folder or packaged network", str(name), packaged.names()))
     return Run(name)
 
 

@@ -65,7 +65,7 @@ class Card(NamedTuple):
         return self._asdict() | settings | {"abilities": abilities}
 
     def __repr__(self) -> str:
-        """Return one line with the task, the network and the number of abilities."""
+        """Return one line with task, network, sequences, costs and the number of measurements."""
         shown: dict[str, Any] = {"task": self.settings.task, "model": self.settings.model}
         shown["trained_sequences"] = self.trained_sequences
         for name in ("validation_bits", "mean_bits"):
@@ -96,7 +96,7 @@ def is_packaged(name: str | Path) -> bool:
         return True
     if Path(name).exists() or Path(name).name != name:
         return False
-    known = unknown("pretrained network", name, names())
+    known = unknown("packaged network", name, names())
     raise ValueError(f"{known} Nor is there a folder {name!r} that net.save_pretrained wrote.")
 
 
@@ -142,7 +142,7 @@ def load_network(
 
 
 def facts(name: str) -> Card:
-    """Return the settings and costs of a pretrained network."""
+    """Return the settings and costs of a packaged network."""
     return read_facts(_file(name))
 
 
@@ -155,7 +155,7 @@ def read_facts(file: Path) -> Card:
 
 
 def settings(name: str) -> Settings:
-    """Return the settings of a pretrained network's run, including its task."""
+    """Return the settings of a packaged network's run, including its task."""
     return facts(name).settings
 
 
@@ -166,5 +166,5 @@ def name_of(settings: Settings) -> str:
 
 def _file(name: str) -> Path:
     if name not in names():
-        raise ValueError(unknown("pretrained network", name, names()))
+        raise ValueError(unknown("packaged network", name, names()))
     return FOLDER / f"{name}.safetensors"

@@ -71,7 +71,7 @@ class Saved:
 
     @property
     def kind(self) -> Any:
-        """The package's own class for this network."""
+        """NTM or LSTMBaseline: the network's class, or the base class of a saved subclass."""
         return _KINDS[self.network].network
 
     def require(self, kind: type[nn.Module]) -> None:

@@ -13,7 +13,7 @@ class OptimiserSettings(Checked):
 
     learning_rate: float = setting(1e-4, "learning rate", at_least=0)
     halve_every: int = setting(
-        0, "sequences in which the learning rate halves (0: constant)", at_least=0
+        0, "half-life of the learning rate, in sequences (0: constant rate)", at_least=0
     )
     halve_after: int = setting(0, "sequences before the learning rate starts to fall", at_least=0)
     decay: float = setting(
@@ -25,7 +25,10 @@ class OptimiserSettings(Checked):
     )
     clip: float | None = setting(10.0, "clip gradients to +- this value (none: never)", above=0)
     backward_clip: float | None = setting(
-        None, "bound on the gradients inside an NTM at every step (none: no bound)", above=0
+        None,
+        "clip the gradients of controller and head outputs to +- this value, at every time step "
+        "(none: never)",
+        above=0,
     )
     backward_clip_until: int | None = setting(
         None, "sequences after which backward_clip is switched off (none: never)", at_least=1
@@ -48,31 +51,44 @@ class OptimiserSettings(Checked):
 class TrainingSettings(Checked):
     """Length of a run, its batches, and its intervals for reports, validation and checkpoints."""
 
-    sequences: int = setting(1_000_000, "sequences to train on, in whole batches", at_least=1)
+    sequences: int = setting(
+        1_000_000, "sequences to train on, rounded up to whole batches", at_least=1
+    )
     batch_size: int = setting(1, "sequences per update", at_least=1)
-    bucketed: bool = setting(False, "batch sequences of similar length: faster for an LSTM")
+    bucketed: bool = setting(
+        False, "put sequences of similar length into a batch; faster for the LSTM baseline"
+    )
     memory_locations: int | None = setting(
         None, "memory locations while training; validation uses all (none: all)", at_least=1
     )
     seed: int = setting(1, "random seed of the initial weights and all data", at_least=0)
-    engine: str = setting("auto", "engine to train with", choices=engine.names)
+    engine: str = setting("auto", "engine: auto, native or reference", choices=engine.names)
     device: str = setting("cpu", "device to train on: cpu, cuda, cuda:1, ...")
     threads: int = setting(0, "threads for torch (0: torch's own choice)", at_least=0)
     report_every: int = setting(1000, "sequences between lines of metrics.jsonl", at_least=1)
     validate_every: int = setting(
-        10_000, "sequences between validations, rounded up to a report (0: never)", at_least=0
+        10_000,
+        "sequences between validations, rounded up to a multiple of report_every (0: never)",
+        at_least=0,
     )
     validation_sequences: int = setting(
-        100, "validation sequences; the lowest mean cost becomes best.safetensors", at_least=1
+        100,
+        "number of validation sequences; best.safetensors has the weights with the lowest mean cost",
+        at_least=1,
     )
     validate_beyond: str = setting(
-        "", "also validate at these sizes, such as length=60, and add the cost (empty: never)"
+        "",
+        "also validate at these sizes, such as length=60, and add this cost to the validation cost "
+        "(empty: never)",
     )
     mixture: str = setting(
-        "", "smaller problems in some batches, such as share=0.5,until=40000,length=3 (empty: none)"
+        "",
+        "smaller problems at first: share=0.5,until=40000,length=3 limits half of the batches to "
+        "length 3, for 40,000 sequences (empty: none)",
     )
     start_from: str | None = setting(
-        None, "run, saved or packaged network whose weights to start from (none: random weights)"
+        None,
+        "start from the weights of this run, saved network or packaged network (none: random)",
     )
     starts: int = setting(1, "number of initialisations to try; the best one continues", at_least=1)
     trial_sequences: int = setting(10_000, "sequences to try each initialisation on", at_least=1)
@@ -81,7 +97,7 @@ class TrainingSettings(Checked):
     )
     average_share: float = setting(
         0.0,
-        "also validate the mean weights of this last share of the run (0: no)",
+        "also validate the mean of the weights over this last share of the training so far (0: no)",
         at_least=0,
         at_most=1,
     )
@@ -91,10 +107,12 @@ class TrainingSettings(Checked):
     )
     stop_when_solved: bool = setting(False, "stop early when the task is solved (see solved_bits)")
     solved_bits: float = setting(
-        0.01, "the task is solved when all reports of solved_window sequences cost less", at_least=0
+        0.01,
+        "the task is solved when every report is below this cost for solved_window sequences",
+        at_least=0,
     )
     solved_window: int = setting(
-        10_000, "sequences whose reports must cost less than solved_bits", at_least=1
+        10_000, "consecutive sequences for which every report must be below solved_bits", at_least=1
     )
     stop_after_seconds: float | None = setting(
         None, "stop after this many seconds; the run can be resumed (none: no limit)", above=0

@@ -75,7 +75,7 @@ class Stream:
         return batch if self.device == "cpu" else batch.to(self.device)
 
     def smaller(self, number: int) -> frozenset[int]:
-        """Return where the batches of block `number` start that have smaller problems."""
+        """Return the start indices of the batches in block `number` that have smaller problems."""
         if self.mixture is None:
             return frozenset()
         before = number * self.block_size

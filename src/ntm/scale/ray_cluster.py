@@ -41,7 +41,7 @@ class News(NamedTuple):
 
 
 class Ledger:
-    """Actor with the newest parcel of every run, and the news since the sweep's last request."""
+    """Ray actor with the newest files of every run, and the reports since the sweep last asked."""
 
     def __init__(self) -> None:
         self._parcels: dict[int, Parcel] = {}

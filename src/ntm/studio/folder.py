@@ -148,7 +148,7 @@ def _tried(config: Path) -> Run | RunError:
 
 
 def _checked(config: Path) -> Run:
-    """Return the run of a config, unless it names code to run, or its task has an absurd size.
+    """Return the run of a config; refuse a config with unknown code or a task of absurd size.
 
     The size is checked before the run is opened: a million bits would make a million channels.
     """

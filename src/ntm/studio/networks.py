@@ -1,4 +1,4 @@
-"""Networks to play with: pretrained, untrained, saved, and from the folder of runs."""
+"""Networks to play with: packaged, untrained, saved, and from the folder of runs."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence

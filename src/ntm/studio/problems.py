@@ -91,7 +91,7 @@ def drawn(task: Task, problems: Problems, index: int = 0) -> Problem:
 
 @lru_cache(MOST_RUNS)
 def schema(task: Task) -> Any:
-    """Return the schema of the task's problems; no value is converted."""
+    """Return a pydantic model of the task's problems. It is strict: it converts no values."""
     fields = {part.name: _values(part, task) for part in task.parts}
     fields |= {axis: _SIZE for axis in task.axes if task.part_along(axis) is None}
     strict = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)

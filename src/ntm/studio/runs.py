@@ -222,7 +222,7 @@ def planned_sequences(chosen: TrainingSettings, curve: CurveReader) -> tuple[int
 def _kept_sequences(
     name: str, chosen: TrainingSettings, curve: CurveReader, total: int | None
 ) -> int:
-    """Return the sequences for `ntm train`, which counts only the start that is kept."""
+    """Convert a total over all starts to --sequences, which counts the selected start only."""
     planned, seen = planned_sequences(chosen, curve)[0], curve.last[0]
     total, others = total or planned, planned - chosen.sequences
     if seen >= total:

@@ -51,7 +51,7 @@ class ExampleRequest(StrictRequest):
 
 
 class TraceRequest(StrictRequest):
-    """A network, a drawn problem and, for an NTM, the number of memory locations (as trained).
+    """Request for a trace: a network, a drawn problem and the memory locations (None: as trained).
 
     The form of the problem depends on the network; see `ntm.studio.problems.form`.
     """

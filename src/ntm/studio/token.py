@@ -12,7 +12,7 @@ _LENGTH = 32  # characters of a token
 
 
 def lasting_token() -> str:
-    """Return this user's token. If no file can keep the token, every start has a new one."""
+    """Return this user's token. If it cannot be saved, each studio process has a new one."""
     file = _folder() / "studio-token"
     try:
         kept = file.read_text(encoding="ascii")

@@ -136,7 +136,7 @@ class Task(ABC):
         raise NotImplementedError(f"The {self.name} task defines neither draw nor pose.")
 
     def encode(self, problems: Problems) -> Batch:
-        """Return problems with their answers as the steps that a network sees."""
+        """Encode problems and their answers as a batch of input and target sequences."""
         raise NotImplementedError(f"The {self.name} task does not define encode.")
 
     @property

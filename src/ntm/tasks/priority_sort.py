@@ -66,7 +66,7 @@ class PrioritySort(Task):
         return self.answers
 
     def fields_at(self, axis: str, value: int) -> dict[str, Any]:
-        """Return the settings; the share of answers stays the same (16 of 20, 32 of 40)."""
+        """Return length and answers; answers grow with the length (16 of 20, 32 of 40)."""
         share = round(value * self.answers / self.length)
         return {axis: value, "answers": max(share, 1)}
 

@@ -35,12 +35,13 @@ class Problems(NamedTuple):
 class ProblemPart:
     """Part of a problem.
 
-    axes: an axis of the task, then fields of the task whose value is a size, such as "bits".
+    axes: names of the axes: an axis of the task, then settings of the task that give a size, as in
+        ("length", "bits").
     kind: kind of its values ("bits").
-        bits: 0 or 1. Over one axis, a row of cells; over two, a column of cells per entry; over
-            three, a group of columns per entry.
+        bits: 0 or 1. The studio draws one axis as a row of cells, two axes as a column of cells per
+            entry, three axes as a group of columns per entry.
         numbers: from -1 to 1, over one axis.
-        choice: one entry of the axis, counted from 0; not the last entry.
+        choice: index of one entry of the axis, from 0; the last entry cannot be chosen.
         text: typed by a person, without axes; see `ntm.tasks.Examples`.
     """
 

@@ -91,7 +91,7 @@ class _Place(NamedTuple):
     stack: ExitStack
 
     def opened(self, settings: Settings, trainers: list[Trainer]) -> Run | None:
-        """Open or create the run folder."""
+        """Lock the run folder and open or create the run; None if the run has no folder."""
         if self.path is None:
             return None
         remove = _remover(self.path)

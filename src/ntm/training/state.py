@@ -92,7 +92,7 @@ class TrainingState:
         return checkpoints.state_tensors(*self._owners)
 
     def values(self) -> dict[str, Any]:
-        """Return the state except the tensors, as JSON."""
+        """Return the state without the tensors, as a dict for JSON."""
         trials = {"starts": self.starts.values()} if self.starts.count > 1 else {}
         return asdict(self.counters) | trials
 

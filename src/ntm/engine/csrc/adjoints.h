@@ -25,8 +25,8 @@ struct ValueGradients {
 };
 
 // Gradients that flow from one step to the step before, for the sequences of a group. `keys`,
-// `products` and `scale` hold the write heads' share of the memory's gradient, through their
-// similarities: the step before adds it when it passes over that memory anyway.
+// `products` and `scale` hold the part of the memory's gradient that comes from the write heads'
+// similarities. Step t - 1 adds this part, because it loops over that memory anyway.
 template <typename T>
 struct Adjoints {
   std::array<Buffer<T>, kParts> state;

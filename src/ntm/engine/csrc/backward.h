@@ -142,8 +142,8 @@ class Backward {
     heads_backward(workspace, t, i);
   }
 
-  // Turn the gradients of the squashed values into gradients of the raw values. Keeps the write
-  // heads' keys for the step before.
+  // Turn the gradients of the squashed values into gradients of the raw values. Store the write
+  // heads' keys in the adjoints, for step t - 1.
   void heads_backward(BackwardWorkspace<T>& workspace, Index t, Index i) const {
     const Plan& plan = plan_;
     const HeadLayout& at = plan.write.squashed;

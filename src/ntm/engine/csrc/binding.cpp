@@ -203,7 +203,7 @@ RMSPropSettings settings_of(const std::vector<double>& numbers) {
 template <typename T>
 class Optimiser {
  public:
-  // keep: whether the rows will be used again. Their memory then stays in place.
+  // keep: whether to hold references to the tensors, so that their memory stays valid for later steps.
   Optimiser(const nb::list& rows, bool keep) {
     for (const nb::handle row : rows) {
       const auto tensors = nb::cast<nb::list>(row);

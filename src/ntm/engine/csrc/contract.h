@@ -168,7 +168,7 @@ class Gradients {
 struct LSTMSizes {
   Index inputs, outputs, units, layers;
 
-  // Return the number of a layer's inputs, without its own previous output.
+  // Return the number of a layer's inputs, with the constant 1, without its own previous output.
   Index below(Index layer) const { return inputs + 1 + (layer ? units : 0); }
 };
 

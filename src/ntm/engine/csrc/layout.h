@@ -36,8 +36,8 @@ void strip_rows(T* plain, const T* rows, Index count, Index length, Index row) {
   for (Index i = 0; i < count; ++i) std::copy(rows + i * row, rows + i * row + length, plain + i * length);
 }
 
-// States: state b of the caller's, and the parts of one sequence's state in the kernels' layout. A
-// null part of the caller's state means zeros.
+// Convert the state of sequence b between the caller's layout and the kernels' layout. A null part
+// of the caller's state means zeros.
 template <typename T>
 void state_in(const MutableState<T>& to, const State<T>& from, Index b, const Plan& plan) {
   for (int part = 0; part < kParts; ++part) {

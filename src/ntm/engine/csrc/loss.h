@@ -5,9 +5,9 @@
 
 namespace ntm::NTM_TARGET {
 
-// Cross-entropy of logits, summed over the scored steps. The outputs are bits, whose probabilities
-// are independent, or symbols: one target per step is 1, and the probabilities are the
-// softmax of the logits. share: factor of the gradients, 1 / B for the mean over the batch.
+// Cross-entropy of logits, summed over the scored steps. Bits: independent sigmoids of the logits.
+// Symbols: softmax of the logits, with a one-hot target per step.
+// share: factor of the gradients, 1 / B for the mean over the batch.
 template <typename T>
 struct Loss {
   const SequencesOf<const T*>&targets, &mask;

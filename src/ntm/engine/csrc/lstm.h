@@ -80,7 +80,7 @@ struct LSTMStep {
   std::vector<std::pair<Index, Index>> source;  // step and sequence of every row
   std::vector<double> nats;                     // cost of every row
 
-  // Set the start, and the source and the cost of every row.
+  // Copy the learned start states, record the step and the sequence of every row, and reset the costs.
   void begin() {
     source.resize(rows.total);
     nats.assign(rows.total, 0);

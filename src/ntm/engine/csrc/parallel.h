@@ -167,9 +167,9 @@ class ThreadPool {
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 
-// Run phases one after the other, each on up to `threads` threads, but on no more threads than the
-// first phase has pieces. More threads would wait during the first phase and save little in the
-// others, while on a busy machine every thread adds to the time that all of them wait.
+// Run the phases in order, each on min(threads, pieces of the first phase) threads. More threads
+// would idle in the first phase and save little in the others. On a busy computer, each extra thread
+// makes all of them wait longer.
 template <typename First, typename... Others>
 void run_parallel(Index threads, First& first, Others&... others) {
   std::exception_ptr failure;

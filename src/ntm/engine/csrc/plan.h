@@ -61,7 +61,7 @@ struct Plan : Sizes {
   HeadKind read, write;
   Index raw_heads, squashed_heads, features;
   std::array<PartShape, kParts> parts;     // shapes of a state's parts
-  std::array<Index, kParts> part_strides;  // distance of a part's rows in the kernels' layout; memories are in panels
+  std::array<Index, kParts> part_strides;  // row stride of each part in the kernels' layout; memories are in panels
 
   explicit Plan(const Sizes& sizes)
       : Sizes(sizes),

@@ -1,7 +1,8 @@
 // The kernels as WebAssembly, as ../web/engine.js calls them: with numbers and addresses only.
 //
-// A network owns its arrays, and JavaScript reads and writes them in place. The caller owns the
-// arguments, from malloc. Arrays are contiguous float32 (T, B, channels); lengths (B,) may be null.
+// A network owns its arrays, and JavaScript reads and writes them in place. The caller allocates
+// the arguments with malloc and frees them. Arrays are contiguous float32 (T, B, channels); lengths
+// (B,) may be null.
 
 #include <cmath>
 #include <optional>

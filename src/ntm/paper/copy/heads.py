@@ -34,7 +34,7 @@ Use = tuple[tuple[int, int], str]
 
 
 class Answers(NamedTuple):
-    """Vector and steps of every answer of a sequence: (answers, batch) each, -1 after the last."""
+    """Vector, write step and read step of every answer: (answers, batch), padded with -1."""
 
     vector: Integers  # number of the vector that is the answer
     write_step: Integers  # step that wrote the vector
@@ -79,7 +79,7 @@ def answers(recording: Recording, timing: str) -> Answers:
 
 
 def analyse_copying(recording: Recording) -> Analysis:
-    """Measure whether the network copies, once or many times, as the paper describes."""
+    """Measure whether the network performs copy or repeat copy as the paper describes."""
     uses = itertools.product(head_pairs(recording.trace), TIMINGS)
     (pair, timing), recording = choose(recording, uses, _read_where_written)
     heads = _heads(recording, (pair, timing))

@@ -1,4 +1,4 @@
-"""Section 4.4: is the memory a table of counters, a location for each context?"""
+"""Section 4.4: measure whether the memory has one counter per context, at its own location."""
 
 from typing import Any
 

@@ -153,7 +153,7 @@ class Learning {
     return writeRoute({ view: "train", id: task, model, seed: this.refusalOf(seed) ? null : seed });
   }
 
-  /** Show the command. The page trains one start; the command by default would try several. */
+  /** Show the command with --starts 1: the page trains one start, but by default the command tries several. */
   showCommand() {
     const { task, model, seed } = this.choice;
     const { command, same, refusal } = this.parts;

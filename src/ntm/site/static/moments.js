@@ -81,7 +81,7 @@ export const MOMENTS = [
     sentences: [
       "Twenty vectors arrive in any order, each with a priority.",
       "One head writes each vector to a location that depends linearly on its priority: the dots lie on a line.",
-      "So the memory is the sorted list, and to answer a read head only walks along it, from the highest priority down.",
+      "So the memory is the sorted list. To answer, a read head only walks along the list, from the highest priority down.",
     ],
   },
 ];

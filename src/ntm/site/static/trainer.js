@@ -93,7 +93,7 @@ export class Trainer {
     return [this.sequences, mean];
   }
 
-  /** Sample the batches of the next block, the last first. As in Python, batches are whole. */
+  /** Sample the next block and return its batches in reverse order. All batches are full, as in Python. */
   #nextBlock() {
     const { mixture, task } = this;
     const size = this.settings.training.batch_size;
