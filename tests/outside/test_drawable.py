@@ -6,13 +6,12 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, expect
 from tests.studio.opened import opened
-from tests.studio.test_page import PATIENCE, browser, drawn
+from tests.studio.test_page import browser, drawn
 
 __all__ = ["browser"]  # a fixture
 
 
 def test_every_part_of_it_can_be_drawn(browser: Browser, tmp_path: Path) -> None:
-    expect.set_options(timeout=PATIENCE)
     shutil.copy(Path(__file__).parent / "pick.py", tmp_path)
     with opened(browser, tmp_path, "#play/untrained:pick", "--code", "pick.py") as page:
         expect(page.locator(".summary h2")).to_contain_text("depth 4, echoes 2")

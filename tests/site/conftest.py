@@ -2,7 +2,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page
 from tests.studio.test_page import PATIENCE, browser, listen
 from tests.web.test_browser import served
 
@@ -28,7 +28,6 @@ def address(site: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def tab(browser: Browser, address: str) -> Iterator[Page]:
-    expect.set_options(timeout=PATIENCE)
     with browser.new_context(
         base_url=address, permissions=["clipboard-read", "clipboard-write"]
     ) as context:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.studio.test_accessibility import DESK, complaints
-from tests.studio.test_page import PATIENCE, PHONE, TASKS
+from tests.studio.test_page import PHONE, TASKS
 
 TOUR = "play/pretrained:copy-ff?vectors=a4.3c.91.e6.58&tour=4"
 TRAINED = ("play/pretrained:associative-recall-ff", "play/pretrained:priority-sort-ff")
@@ -17,7 +17,6 @@ VIEWS = [*(f"play/untrained:{task}" for task in TASKS), *TRAINED, TOUR]
 )
 def page(request: pytest.FixtureRequest, browser: Browser, address: str):
     scheme, size = request.param
-    expect.set_options(timeout=PATIENCE)
     # The policy of the page forbids the scripts of strangers, and axe is one.
     with browser.new_context(
         color_scheme=scheme, viewport=size, bypass_csp=True, base_url=address

@@ -7,7 +7,7 @@ import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
-from tests.studio.test_page import PATIENCE, PHONE, TASKS, address, browser, folder
+from tests.studio.test_page import PHONE, TASKS, address, browser, folder
 
 from ntm.paper import paper_settings
 from ntm.runs import build_model
@@ -25,7 +25,6 @@ VIEWS = [*(f"play/untrained:{task}" for task in TASKS), "play/run:baseline", "tr
 )
 def page(request: pytest.FixtureRequest, browser: Browser, address: str):
     scheme, size = request.param
-    expect.set_options(timeout=PATIENCE)
     # The policy of the page forbids the scripts of strangers, and axe is one.
     with browser.new_context(color_scheme=scheme, viewport=size, bypass_csp=True) as context:
         opened = context.new_page()

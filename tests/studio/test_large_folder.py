@@ -5,7 +5,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, expect
 from tests.studio.conftest import make_run
 from tests.studio.opened import opened
-from tests.studio.test_page import PATIENCE, browser
+from tests.studio.test_page import browser
 
 from ntm.studio.folder import MOST_RUNS
 
@@ -13,7 +13,6 @@ __all__ = ["browser"]  # a fixture
 
 
 def test_a_link_opens_a_run_beyond_the_end_of_the_list(browser: Browser, tmp_path: Path) -> None:
-    expect.set_options(timeout=PATIENCE)
     for number in range(MOST_RUNS):
         (tmp_path / f"{number:05}").mkdir()
         (tmp_path / f"{number:05}" / "config.json").write_text("{")

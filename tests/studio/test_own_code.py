@@ -23,7 +23,6 @@ class Other(Copy):
 
 
 def test_a_run_of_it_is_started_in_the_form(browser: Browser, tmp_path: Path) -> None:
-    expect.set_options(timeout=PATIENCE)
     code = tmp_path / "my_tasks.py"
     code.write_text(CODE)
     with opened(browser, tmp_path, "#training/mine", "--code", code.name) as page:

@@ -29,6 +29,7 @@ PHONE = {"width": 390, "height": 844}
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    expect.set_options(timeout=PATIENCE)
     with open_browser("--disable-background-networking") as browser:
         yield browser
 
@@ -59,7 +60,6 @@ def address(folder: Path) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def tab(browser: Browser, address: str) -> Iterator[Page]:
     """One for all tests: a window costs more than all that a test does in it."""
-    expect.set_options(timeout=PATIENCE)
     with browser.new_context(base_url=address.partition("?")[0]) as context:
         context.set_default_timeout(PATIENCE)
         opened = context.new_page()
@@ -495,7 +495,6 @@ def _takes_focus(node: dict[str, Any]) -> bool:
 
 
 def test_a_studio_that_hangs_is_noticed(browser: Browser, tmp_path: Path) -> None:
-    expect.set_options(timeout=PATIENCE)
     command = [sys.executable, "-m", "ntm", "studio", str(tmp_path), "--port=0", "--no-browser"]
     with (
         subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as studio,

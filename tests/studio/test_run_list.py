@@ -36,7 +36,6 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def page(browser: Browser, folder: Path) -> Iterator[Page]:
-    expect.set_options(timeout=PATIENCE)
     command = [sys.executable, "-m", "ntm", "studio", str(folder), "--port", "0", "--no-browser"]
     with (
         subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as studio,

@@ -5,13 +5,12 @@ from pathlib import Path
 from playwright.sync_api import Browser, expect
 from tests.studio.conftest import make_run
 from tests.studio.opened import opened
-from tests.studio.test_page import PATIENCE, browser
+from tests.studio.test_page import browser
 
 __all__ = ["browser"]  # a fixture
 
 
 def test_input_and_output_of_many_bits_are_seen(browser: Browser, tmp_path: Path) -> None:
-    expect.set_options(timeout=PATIENCE)
     make_run(tmp_path / "wide", task__bits=300)
     with opened(browser, tmp_path, "#play/run:wide", ".") as page:
         tape = page.locator(".strip canvas")

@@ -9,7 +9,7 @@ import { makeTape } from "../../studio/static/tape.js";
 import { makeTip } from "../../studio/static/tip.js";
 import { stretchInUse } from "../../studio/static/trace.js";
 
-/** @import { Head, Part, Stage, Trace } from "../../studio/static/types.d.ts" */
+/** @import { Head, Part, Stage, Stretch, Trace } from "../../studio/static/types.d.ts" */
 /** @typedef {{ location: number, component: number }} Cell */
 
 export class MachineView {
@@ -18,6 +18,8 @@ export class MachineView {
   /** @type {Part[]} */
   #parts = [];
   step = 0;
+  /** @type {Stretch | null} */
+  #stretch = null; // the locations to show
   #tip = makeTip();
   #slider = make("input", { type: "range", min: 0, max: 0, "aria-label": "Step" });
   #readout = make("output", { class: "note" });
@@ -25,12 +27,13 @@ export class MachineView {
 
   /**
    * `label`: name for screen readers; `chain`: whether to show the chain of the write head; `onMove`: called when the visitor goes to
-   * another step; `onCell`: called with the memory cell that the visitor presses.
+   * another step; `onCell`: called with the memory cell that the visitor presses; `steady`: whether to show the locations of the first run in all runs.
    * @param {HTMLElement} place
-   * @param {{ label: string, chain?: boolean, onMove?: () => void, onCell?: (cell: Cell) => void }} options
+   * @param {{ label: string, chain?: boolean, onMove?: () => void, onCell?: (cell: Cell) => void, steady?: boolean }} options
    */
-  constructor(place, { label, chain = false, onMove = () => {}, onCell = () => {} }) {
+  constructor(place, { label, chain = false, onMove = () => {}, onCell = () => {}, steady = false }) {
     this.label = label;
+    this.steady = steady;
     this.chain = chain;
     this.onCell = onCell;
     this.#slider.addEventListener("input", () => {
@@ -58,6 +61,7 @@ export class MachineView {
     const [write] = rankedHeads(trace, "write");
     if (!memory || !write) return;
     this.trace = trace;
+    this.#stretch = (this.steady && this.#stretch) || stretchInUse(trace);
     this.#slider.max = String(trace.steps - 1);
     const stage = this.#stageOf(trace, write);
     const tape = makeTape({ ...trace, memory }, stage);
@@ -74,7 +78,7 @@ export class MachineView {
    * @returns {Stage}
    */
   #stageOf(trace, write) {
-    const stretch = stretchInUse(trace);
+    const stretch = this.#stretch ?? stretchInUse(trace);
     return {
       tip: this.#tip,
       goTo: (step) => this.goTo(step),
@@ -91,7 +95,7 @@ export class MachineView {
     const { clientWidth, clientHeight } = /** @type {HTMLElement} */ (target);
     const trace = /** @type {Trace} */ (this.trace);
     const [, locations, width] = trace.memory?.shape ?? [1, 1, 1];
-    const { start, count } = stretchInUse(trace);
+    const { start, count } = this.#stretch ?? stretchInUse(trace);
     const column = Math.min(count - 1, Math.floor((offsetX / clientWidth) * count));
     const component = Math.min(width - 1, Math.floor((offsetY / clientHeight) * width));
     return { location: (start + column) % locations, component };

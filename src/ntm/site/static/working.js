@@ -35,7 +35,7 @@ class Working {
     slider: find("links-slider", HTMLInputElement),
     ...findAll(HTMLButtonElement, ["reset", "next"], "links-"),
   };
-  machine = new MachineView(this.parts.machine, { label: "The memory of the lesson", chain: true, onMove: () => this.release() });
+  machine = new MachineView(this.parts.machine, { label: "The memory of the lesson", chain: true, steady: true, onMove: () => this.release() });
 
   /** @param {HTMLElement} chapter @param {Backend} backend */
   constructor(chapter, backend) {
