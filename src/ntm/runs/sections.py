@@ -73,7 +73,7 @@ class TrainingSettings(Checked):
     )
     validation_sequences: int = setting(
         100,
-        "number of validation sequences; best.safetensors has the weights with the lowest mean cost",
+        "validation sequences; best.safetensors has the weights with the lowest mean cost on them",
         at_least=1,
     )
     validate_beyond: str = setting(
