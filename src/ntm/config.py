@@ -109,10 +109,13 @@ class Initialisation:
     )
     start_together: bool = setting(False, "whether all heads get the same initial start weighting")
     head_gain: float = setting(
-        1.0, "scale of the initial weights from controller to heads, relative to Glorot's", above=0
+        1.0,
+        "factor on the initial weights from controller to heads (1: Glorot initialisation)",
+        above=0,
     )
     gate_bias: float = setting(
-        0.0, "initial bias of the heads' gates: below 0, heads first move by shifts, not by content"
+        0.0,
+        "initial bias of the interpolation gates: below 0, heads first move by shifts, not content",
     )
 
     def __post_init__(self) -> None:
