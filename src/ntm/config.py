@@ -26,7 +26,9 @@ class NTMConfig:
 
     input_size: int = setting(help="channels of the input at every step", at_least=1)
     output_size: int = setting(help="channels of the output (logits) at every step", at_least=1)
-    controller: ControllerKind = setting("feedforward", "network that controls the heads: feedforward or lstm")
+    controller: ControllerKind = setting(
+        "feedforward", "network that controls the heads: feedforward or lstm"
+    )
     controller_size: int = setting(
         100, "hidden units of the controller (of each layer, for an LSTM)", at_least=1
     )
@@ -37,11 +39,13 @@ class NTMConfig:
     memory_width: int = setting(20, "M, the number of values in each location", at_least=1)
     read_heads: int = setting(1, "heads that read", at_least=1)
     write_heads: int = setting(1, "heads that erase and add", at_least=1)
-    shifts: tuple[int, ...] = setting((-1, 0, 1), "shifts, in locations, that a head may choose from")
+    shifts: tuple[int, ...] = setting(
+        (-1, 0, 1), "shifts, in locations, that a head may choose from"
+    )
     shift_mode: ShiftMode = setting(
         "softmax",
-        "how a head chooses its shift; softmax: one weight per shift; scalar: one real number, whose "
-        "weight is divided between the two nearest shifts",
+        "how a head chooses its shift; softmax: one weight per shift; scalar: one real number, "
+        "whose weight is divided between the two nearest shifts",
     )
 
     def __post_init__(self) -> None:
@@ -99,16 +103,19 @@ class Initialisation:
     )
     start_spread: float = setting(
         1.0,
-        "standard deviation of the logits of the start weightings: with 1 a head starts spread over "
-        "many locations, with 4 at one location",
+        "standard deviation of the logits of the start weightings: with 1 a head starts spread "
+        "over many locations, with 4 near one location",
         above=0,
     )
     start_together: bool = setting(False, "whether all heads get the same initial start weighting")
     head_gain: float = setting(
-        1.0, "scale of the initial weights from controller to heads, relative to Glorot's", above=0
+        1.0,
+        "factor on the initial weights from controller to heads (1: Glorot initialisation)",
+        above=0,
     )
     gate_bias: float = setting(
-        0.0, "initial bias of the heads' gates: below 0, heads first move by shifts, not by content"
+        0.0,
+        "initial bias of the interpolation gates: below 0, heads first move by shifts, not content",
     )
 
     def __post_init__(self) -> None:

@@ -40,7 +40,7 @@ def _find(name: str, otherwise: Any, consequence: str) -> Any:
 
 
 def is_older() -> bool:
-    """Whether this torch is older than `OLDEST`."""
+    """Return whether this torch is older than `OLDEST`."""
     return _number(torch.__version__) < _number(OLDEST)
 
 
@@ -95,7 +95,7 @@ _find("torch.autograd.forward_ad._current_level", None, "a call takes a little l
 
 
 def in_forward_mode() -> bool:
-    """Whether a tensor may carry a derivative in forward mode."""
+    """Return whether a tensor may carry a derivative in forward mode."""
     return getattr(forward_ad, "_current_level", 0) >= 0
 
 
@@ -158,9 +158,9 @@ _autograd: Any = _find(
 
 
 def make_autograd(operator: Any, backward: Any, setup_context: Any) -> Any | None:
-    """Return the function that torch.library.register_autograd would register, for wrapping.
+    """Return the function that torch.library.register_autograd would register, to be wrapped.
 
-    The public function silently drops forward-mode derivatives. Return None if torch lacks
+    `register_autograd` itself silently drops forward-mode derivatives. Return None if torch lacks
     the private function.
     """
     if _autograd is None:
@@ -193,7 +193,7 @@ has_global_hooks: Callable[[], bool] = _find(
 
 
 def optimiser_is_watched() -> bool:
-    """Whether the profiler or a hook for all optimisers has to see every step.
+    """Return whether the profiler or a hook for all optimisers has to see every step.
 
     True if this torch does not tell; a step then takes longer.
     """

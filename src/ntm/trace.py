@@ -313,7 +313,7 @@ def _read_safetensors(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]
 
 
 def _fit_together(arrays: dict[str, Any], described: tuple[TraceArray, ...]) -> bool:
-    """Whether all arrays exist, have the right kind, and agree on the length of every axis."""
+    """Return whether all arrays exist, have the right kind and agree on every axis length."""
     known = _PROBLEM | {array.name: ("time", "batch", *array.axes) for array in described}
     optional = _OPTIONAL | {array.name for array in described if array.role == "memory"}
     if not known.keys() - optional <= arrays.keys() <= known.keys():

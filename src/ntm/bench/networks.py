@@ -50,7 +50,7 @@ def native_step(config: NTMConfig) -> Step:
 
 
 def reference_step(config: NTMConfig) -> Step:
-    """Return the same training step in plain PyTorch."""
+    """Return a training step of the reference engine, the counterpart of `native_step`."""
     net = fresh(config, "reference")
     return TorchStep(net, optimiser_of(net))
 
@@ -84,7 +84,7 @@ def random_batch(config: NTMConfig, lengths: tuple[int, ...]) -> Batch:
 
 @dataclass(frozen=True)
 class TimedTraining:
-    """Timed work: in round k, train on the k-th portion of a block, batch by batch."""
+    """Training to be timed. Round k trains on the k-th part of a block, batch by batch."""
 
     config: NTMConfig
     step: Step

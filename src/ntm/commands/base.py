@@ -94,9 +94,15 @@ NET = "run folder, saved network, or packaged network such as copy-ff"
 def add_saved(parser: argparse.ArgumentParser) -> None:
     """Add the options for a network of `save_pretrained`: --task, --set and --model."""
     add = parser.add_argument
-    add("--task", help="task of a saved network that records no task: a name or a Python file")
-    add("--set", action="append", default=[], metavar="task.KEY=VALUE", help="a setting of --task")
-    add("--model", help="family that builds a saved network of your own class, or its file")
+    add("--task", help="task, if a saved network records none: a name or a Python file")
+    add(
+        "--set",
+        action="append",
+        default=[],
+        metavar="task.KEY=VALUE",
+        help="change a setting of the task",
+    )
+    add("--model", help="for a saved network of your own class: its model name or Python file")
 
 
 def opened(name: str, options: argparse.Namespace) -> "Run":
@@ -166,9 +172,8 @@ def add_axes(parser: argparse.ArgumentParser) -> None:
     for axis in AXES:
         text = f"set the {axis} of each problem; may exceed the training range"
         parser.add_argument(f"--{axis}", type=int, help=text)
-    parser.add_argument(
-        "--at", action="append", metavar="AXIS=N", help="set another axis, of your own task"
-    )
+    text = "set another size of your own task, such as depth=3"
+    parser.add_argument("--at", action="append", metavar="AXIS=N", help=text)
     parser.add_argument(
         "--memory-locations", type=int, metavar="N", help="enlarge the memory to N locations first"
     )

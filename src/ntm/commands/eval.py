@@ -15,9 +15,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     base.add_sequences(parser, 1000)
     text = "sequences to run at a time (default: 100)"
     parser.add_argument("--batch-size", type=int, default=100, help=text)
-    parser.add_argument(
-        "--data", metavar="FILE", help="examples of another file: .jsonl, .csv, .tsv"
-    )
+    text = "measure on the examples in this .jsonl, .csv or .tsv file"
+    parser.add_argument("--data", metavar="FILE", help=text)
     base.add_axes(parser)
     base.add_saved(parser)
     weights = parser.add_mutually_exclusive_group()

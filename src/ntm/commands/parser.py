@@ -93,7 +93,7 @@ def _kind(given: str) -> str:
 
 
 def setting_names() -> list[str]:
-    """Return the names that --set accepts for the first task and model, to hint at."""
+    """Return the names that --set accepts for the first task and model, for hints in errors."""
     from ntm.paper import settings_for
 
     return list(settings_for(base.task_names()[0], base.model_names()[0]).flat())

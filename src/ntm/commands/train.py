@@ -22,11 +22,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_settings(parser)
     add = parser.add_argument
     add("--run", type=Path, metavar="DIR", help="run folder (default: runs/TASK-MODEL-SEED)")
-    add("--resume", action="store_true", help="continue the run in the folder, if there is one")
+    add("--resume", action="store_true", help="continue the run in the folder, or start it")
     base.add_code(parser, "; use the registered name as TASK or MODEL")
     text = "change any other setting; --settings lists them"
     add("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", help=text)
-    text = "exit with code 1 if the network misses a goal of its task"
+    text = (
+        "exit with code 1 if the network misses a goal of its task (the end of a run prints them)"
+    )
     add("--require-solved", action="store_true", help=text)
     add("--settings", action="store_true", help="list all settings of task and model, and exit")
 
@@ -35,7 +37,7 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     tasks = ", ".join(base.task_names())
     text = f"{tasks}, your Python file, or your examples: .jsonl, .csv or .tsv"
     parser.add_argument("task", metavar="TASK", nargs="?", help=text)
-    text = "examples for validation (default: a tenth of the lines)"
+    text = "validation examples, for a TASK that is a file (default: a tenth of its lines)"
     parser.add_argument("--valid", metavar="FILE", help=text)
     layouts = parser.add_mutually_exclusive_group()
     text = "tagging: an example has one target for every symbol of the input"
@@ -54,9 +56,9 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     add("--paper", action="store_true", help="use the paper's settings, as far as they are known")
     text = "sequences per update (default: depends on task and model; 1 in the paper)"
     add("--batch-size", help=text)
-    text = "initialisations to try; the best one continues (default: depends on task and model)"
+    text = "sets of initial weights to try; the best continues (default: depends on task and model)"
     add("--starts", help=text)
-    add("--engine", help="auto, native or reference (default: auto)")
+    add("--engine", help="native (C++), reference (PyTorch) or auto (default: auto)")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -86,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def is_examples(task: str) -> bool:
-    """Return whether the name of a task is a file of examples."""
+    """Return whether the argument TASK is the path of a file of examples."""
     return task.endswith(_FILES_OF_EXAMPLES)
 
 

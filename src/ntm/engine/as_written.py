@@ -47,14 +47,14 @@ def _watch(owner: Owner, name: str, kind: type[nn.Module]) -> None:
 
 
 def _is_foreign(value: object) -> bool:
-    """Whether a function is a user's: it then replaced the package's own before this import."""
+    """Return whether a user's function replaced the package's own before this import."""
     if not isinstance(value, FunctionType):
         return False
     return value.__globals__["__name__"].partition(".")[0] not in _HOMES
 
 
 def is_intact() -> bool:
-    """Whether no watched function was replaced: a quick check for every call."""
+    """Return whether no watched function was replaced: a quick check for every call."""
     try:
         return [*map(getattr, _owners, _names)] == _values
     except AttributeError:

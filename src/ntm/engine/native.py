@@ -100,7 +100,7 @@ def function(name: str, dtype: torch.dtype) -> Any:
 
 @functools.lru_cache(maxsize=256)
 def sizes_of(config: NTMConfig, backward_clip: float | None) -> Any:
-    """Return the extension's description of a network."""
+    """Return the sizes of a network as an object of the C++ extension."""
     return _loaded.module.Sizes(
         lstm=config.controller == "lstm",
         inputs=config.input_size,
@@ -232,18 +232,18 @@ def release_with(net: Any) -> None:
 
 
 def unchanged(*facts: list[Any]) -> bool:
-    """Whether a tree of modules is unchanged; csrc/trees.h describes the facts."""
+    """Return whether a tree of modules is unchanged; csrc/trees.h describes the facts."""
     same: bool = _loaded.module.unchanged(*facts)
     return same
 
 
 def may_take(tensor: Tensor) -> bool:
-    """Whether the kernels take tensors like this one: a quicker `obstacle`."""
+    """Return whether the kernels take tensors like this one: a quicker `obstacle`."""
     return _loaded.module is not None and tensor.dtype in PRECISIONS and tensor.is_cpu
 
 
 def surely_finite(tensor: Tensor) -> bool:
-    """Whether a tensor surely has no NaN and no infinity; False if this is unknown.
+    """Return whether a tensor surely has no NaN and no infinity; False if this is unknown.
 
     This is one call. torch would need several operators and a number read back.
     """

@@ -95,7 +95,7 @@ class _Recognised:
         )
 
     def is_still(self, net: "NTM") -> bool:
-        """Whether everything that recognition examines is unchanged."""
+        """Return whether everything that recognition examines is unchanged."""
         same = net.config is self._config and net._modules is self._children
         return same and as_written.is_intact() and native.unchanged(*self._facts)
 
@@ -164,7 +164,7 @@ def start_of(net: "NTM") -> list[Tensor]:
 
 
 def trains_as_built(net: "NTM") -> bool:
-    """Whether the native engine may do a training step without calling the network.
+    """Return whether the native engine may do a training step without calling the network.
 
     Such a step calls no user-defined `forward` or `initial_state`, and trains every parameter.
     """

@@ -14,7 +14,7 @@ _PLAIN = (Tensor, nn.Parameter)
 
 
 def none_active() -> bool:
-    """Whether no transform or mode has to see a call's tensors: a quick check before the others."""
+    """Return whether no transform or mode has to see a call's tensors; the quickest check."""
     return not (
         torch.compiler.is_compiling()
         or torch_names.dispatch_modes()
@@ -43,13 +43,13 @@ def active(tensors: Iterable[Tensor]) -> str | None:
 
 
 def has_tangent(tensors: Iterable[Tensor]) -> bool:
-    """Whether one of the tensors carries a derivative in forward mode."""
+    """Return whether one of the tensors carries a derivative in forward mode."""
     unpack = torch_names.unpack_dual
     return any(unpack(tensor, level=0)[1] is not None for tensor in tensors)
 
 
 def hides_values(tensor: Tensor) -> bool:
-    """Whether a transform hides the tensor's values, so that no decision may depend on them.
+    """Return whether a transform hides the tensor's values, so that no decision may depend on them.
 
     torch.jit.trace does not count: the layer refuses it earlier.
     """
@@ -62,17 +62,17 @@ def hides_values(tensor: Tensor) -> bool:
 
 
 def traced() -> bool:
-    """Whether torch.jit.trace is recording."""
+    """Return whether torch.jit.trace is recording."""
     return not torch.compiler.is_compiling() and torch_names.tracing_state() is not None
 
 
 def autocasts() -> bool:
-    """Whether autocast may be on: a quick check before the exact one."""
+    """Return whether autocast may be on: a quick check before the exact one."""
     return torch.compiler.is_compiling() or bool(torch_names.any_autocast())
 
 
 def watched() -> bool:
-    """Whether a mode of torch watches all operators, and so must see the native engine's."""
+    """Return whether a mode of torch watches all operators, and so must see the native engine's."""
     return bool(torch_names.dispatch_modes() or torch_names.function_modes())
 
 

@@ -47,9 +47,9 @@ def evaluate(
 ) -> Evaluation:
     """Measure a network on fresh sequences, or on the held-out examples of a file.
 
-    sequences: number of sequences. A task with fewer problems, such as a file, gives all of them.
-    seed: selects the sequences. With one seed, a longer evaluation starts with the sequences of a
-        shorter one.
+    sequences: number of sequences. If a file has fewer examples, all are used.
+    seed: selects the sequences. With the same seed, an evaluation on more sequences starts with
+        the same sequences.
     batch_size: sequences to run at a time, at most 256. It does not change the result.
     """
     for name, count in (("sequences", sequences), ("batch_size", batch_size)):

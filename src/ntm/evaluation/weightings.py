@@ -71,7 +71,7 @@ def tracks(trace: Trace, pair: tuple[int, int]) -> tuple[Track, Track]:
 
 
 def tells_modes(trace: Trace) -> bool:
-    """Whether a trace records how each head combines content and location addressing."""
+    """Return whether a trace records how each head combines content and location addressing."""
     needed = ("content", "gated", "gates", "shifts")
     return all(f"{kind}_{name}" in trace.arrays for kind in ("read", "write") for name in needed)
 

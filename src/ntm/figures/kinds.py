@@ -37,7 +37,7 @@ def learning(experiment: "Experiment", runs: RunFolders) -> Figure:
 
 
 def answers(experiment: "Experiment", runs: RunFolders, models: Sequence[str]) -> Figure:
-    """Draw median answers of one network, from the smallest size to the largest."""
+    """Draw one answer of a network per size, in rising order: the answer of median cost."""
     network = runs.best(experiment.task, *models)
     *shorter, longest = (network.answer(case_name(case), case) for case in experiment.beyond)
     title = f"{network.title}: {experiment.title.lower()}, {MIDDLE}"

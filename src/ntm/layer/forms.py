@@ -23,7 +23,7 @@ States = TypeVar("States", bound=NamedTuple)
 
 
 def is_unbatched(x: Sequences) -> bool:
-    """Whether x is one sequence, (time, channels), whose state has no batch axis either."""
+    """Return whether x is one sequence, (time, channels), whose state has no batch axis either."""
     return isinstance(x, Tensor) and x.dim() == 2
 
 

@@ -228,9 +228,9 @@ class NTM(SequenceNetwork):
     def resized(self, memory_locations: int) -> Self:
         """Return a copy with more memory locations; `StartState.resized` sets their start values.
 
-        No other weight depends on the number of locations, so a machine that learned its task with
-        128 locations performs it with a thousand. The copy keeps the class, the hooks, the
-        additional parameters and the flags of this network.
+        No other weight depends on the number of locations. A network that moves by shifts, such as
+        copy's, still works with a thousand; a network that searches by content may get worse. The
+        copy keeps the class, the hooks, the additional parameters and the flags of this network.
         """
         checks.require_positive("memory_locations", memory_locations)
         if memory_locations < self.config.memory_locations:
@@ -290,7 +290,7 @@ class NTM(SequenceNetwork):
         return episodes.run(self, request, parts)
 
     def _starts_as_built(self) -> bool:
-        """Whether `initial_state` is NTM's own, so that an engine may compute the start."""
+        """Return whether `initial_state` is NTM's own, so that an engine may compute the start."""
         own = "initial_state" in self.__dict__
         return not own and type(self).initial_state is NTM.initial_state
 

@@ -51,8 +51,8 @@ class Family(ABC):
     """Kind of model that a run can train.
 
     A network remembers the family that built it. Several families may share a config class. Then a
-    config alone belongs to the family whose class declares `config`. A family that inherits
-    `config` is chosen by its name.
+    config alone selects the family that declares its class. To select a family that inherits
+    the class, give its name.
     """
 
     name: str
@@ -89,7 +89,7 @@ class Family(ABC):
         """Return a freshly initialised network with this config."""
 
     def fits(self, config: object) -> bool:
-        """Whether a config belongs to this family."""
+        """Return whether a config belongs to this family."""
         same = type(config) is self.config
         return same and all(getattr(config, name) == value for name, value in self.fixed.items())
 

@@ -3,7 +3,7 @@
     for verdict in judge(Run("runs/copy-ntm-ff-1")):
         print(verdict.sentence)
 
-Goals are about the task as the experiment has it: a run with other task settings gets no verdict.
+A goal applies to the task settings of its experiment; a run with other settings gets no verdict.
 """
 
 from typing import NamedTuple

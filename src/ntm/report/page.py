@@ -131,7 +131,7 @@ def _curves(experiment: Experiment, records: Records, _: Sequence[str]) -> Table
 
 
 def _beyond(experiment: Experiment, records: Records, models: Sequence[str]) -> Table:
-    """Return the costs of the network in a figure, beyond the trained range."""
+    """Return a table of costs beyond the trained range, for the network that a figure shows."""
     record = best_record(records, models)
     rows = [
         (case_name(at), bits_text(cost(record, at)), percent(share(record, at)))

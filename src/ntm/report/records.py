@@ -99,7 +99,7 @@ class RunRecord:
         return np.inf if bits is None else bits
 
     def at(self, axes: Case, weights: str = "best") -> Json:
-        """Return the evaluation at a case of the task."""
+        """Return the evaluation at some sizes of the task, such as {"length": 120}."""
         for case in self._weights(weights)["cases"]:
             if case["at"] == axes:
                 return dict(case)

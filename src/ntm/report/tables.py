@@ -29,7 +29,7 @@ def how_measured(records: Iterable[RunRecord]) -> str:
 
 
 def cost(record: RunRecord, at: Case = TRAINED_RANGE, weights: str = "best") -> float:
-    """Return the mean bits per sequence, above the optimum on the same sequences if known."""
+    """Return the mean cost in bits per sequence; if the optimum is known, the bits above it."""
     case = record.at(at, weights)
     return float(case["bits_above_optimal" if "bits_above_optimal" in case else "mean_bits"])
 

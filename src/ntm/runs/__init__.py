@@ -5,7 +5,7 @@
     run = Run("runs/copy")
     model, facts = run.load_model()
 
-`weights` reads and writes all weights, and `facts` names all facts about them. A network is in a
+`weights` reads and writes weights, and `facts` defines the metadata beside them. A network is in a
 run folder (`folder`), in a folder of `save_pretrained` (`saving`) or in the package (`packaged`);
 `opening` finds it by name. `ntm.training` makes runs.
 """

@@ -62,7 +62,9 @@ class TrainingSettings(Checked):
         None, "memory locations while training; validation uses all (none: all)", at_least=1
     )
     seed: int = setting(1, "random seed of the initial weights and all data", at_least=0)
-    engine: str = setting("auto", "engine: auto, native or reference", choices=engine.names)
+    engine: str = setting(
+        "auto", "engine: native (C++), reference (PyTorch) or auto", choices=engine.names
+    )
     device: str = setting("cpu", "device to train on: cpu, cuda, cuda:1, ...")
     threads: int = setting(0, "threads for torch (0: torch's own choice)", at_least=0)
     report_every: int = setting(1000, "sequences between lines of metrics.jsonl", at_least=1)
@@ -73,7 +75,7 @@ class TrainingSettings(Checked):
     )
     validation_sequences: int = setting(
         100,
-        "number of validation sequences; best.safetensors has the weights with the lowest mean cost",
+        "validation sequences; best.safetensors has the weights with the lowest mean cost on them",
         at_least=1,
     )
     validate_beyond: str = setting(
@@ -90,10 +92,14 @@ class TrainingSettings(Checked):
         None,
         "start from the weights of this run, saved network or packaged network (none: random)",
     )
-    starts: int = setting(1, "number of initialisations to try; the best one continues", at_least=1)
-    trial_sequences: int = setting(10_000, "sequences to try each initialisation on", at_least=1)
+    starts: int = setting(
+        1, "sets of initial weights (starts) to try; the best one continues", at_least=1
+    )
+    trial_sequences: int = setting(10_000, "sequences to try each start on", at_least=1)
     enough_bits: float = setting(
-        0.0, "stop the trials at this validation cost (0: try all initialisations)", at_least=0
+        0.0,
+        "stop the trials when a start is below this validation cost (0: try all starts)",
+        at_least=0,
     )
     average_share: float = setting(
         0.0,

@@ -24,7 +24,7 @@ _MASK = 0xFFFFFFFF
 
 
 def stream_start(stream: str, seed: int) -> int:
-    """Return the 32-bit number that the seeds of a named stream are counted from."""
+    """Return the 32-bit number from which a named stream counts the seeds of its blocks."""
     digest = hashlib.blake2b(f"{stream} {seed}".encode(), digest_size=4).digest()
     return int.from_bytes(digest, "little")
 

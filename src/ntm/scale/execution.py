@@ -30,8 +30,8 @@ def execute(
 ) -> list[Outcome]:
     """Train all jobs; return their outcomes in the same order.
 
-    workers: number of processes on this machine, with one thread each; None: one per core (None).
-    ray: address of a Ray cluster, or "auto" for the cluster of this machine; None for none (None).
+    workers: number of processes on this computer, with one thread each (None: one per core).
+    ray: address of a Ray cluster, or "auto" for this computer's cluster (None: no cluster).
     on_event: function called with the status of every job, about once a second and at the end
         (None).
 

@@ -21,7 +21,7 @@ class Spread(NamedTuple):
 
     @classmethod
     def of(cls, values: Iterable[float | None]) -> "Spread | None":
-        """Return the spread of the values that are not None; None if there are none."""
+        """Return the spread of the values, ignoring None; None if no value is left."""
         known = [value for value in values if value is not None]
         return cls(statistics.median(known), min(known), max(known)) if known else None
 

@@ -79,7 +79,7 @@ class ImpatientProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse bytes that are not HTTP, with a sentence and all headers as usual."""
+        """Answer a malformed request with status 400, an error message and the usual headers."""
         headers = {"content-type": "application/json", "connection": "close", **ANSWER_HEADERS}
         status = HTTPStatus.BAD_REQUEST
         answer = h11.Response(status_code=status, headers=[*headers.items()], reason=status.phrase)

@@ -67,18 +67,18 @@ class RunsFolder:
             return [], True
 
     def has_run(self, name: str) -> bool:
-        """Whether there is a run with this name, listed or not."""
+        """Return whether there is a run with this name, listed or not."""
         return is_name(name) and _is_run(self.path / name)
 
     def has_file(self, name: str) -> bool:
-        """Whether there is a plain file with this name, listed or not; a link does not count."""
+        """Return whether a plain file has this name, listed or not; a link does not count."""
         try:
             return is_name(name) and stat.S_ISREG(os.lstat(self.path / name).st_mode)
         except OSError:
             return False
 
     def run(self, name: str) -> Run:
-        """Return the run with this name, or refuse."""
+        """Return the run with this name; raise RefusedError if there is none."""
         if not self.has_run(name):
             raise RefusedError(404, "There is no run of that name in the folder.")
         run = self._opened(name)
@@ -113,11 +113,11 @@ class RunsFolder:
             return None
 
     def is_link(self, name: str) -> bool:
-        """Whether a run is a link to another folder."""
+        """Return whether a run is a link to another folder."""
         return (self.path / name).is_symlink()
 
     def is_taken(self, name: str) -> bool:
-        """Whether anything in the folder has this name."""
+        """Return whether anything in the folder has this name."""
         return os.path.lexists(self.path / name)
 
     def _config_of(self, name: str) -> Path:
@@ -180,7 +180,7 @@ def _require_known_code(sections: dict[str, Any], run: str) -> None:
 
 
 def _is_plain(path: Path) -> bool:
-    """Whether a file of a folder can be read without following a link.
+    """Return whether a file of a folder can be read without following a link.
 
     This is a shortcut for most files: following links takes ten times as long, and there may be
     thousands of runs.
@@ -193,7 +193,7 @@ def _is_plain(path: Path) -> bool:
 
 
 def is_name(text: str) -> bool:
-    """Whether a run may have this name."""
+    """Return whether a run may have this name."""
     return re.fullmatch(NAME_PATTERN.strip("^$"), text) is not None
 
 
@@ -218,7 +218,7 @@ class Cache(Generic[Value]):
         self._lock = threading.Lock()
 
     def knows(self, file: Path) -> bool:
-        """Whether there is a value for a file, perhaps from an earlier state of the file."""
+        """Return whether there is a value for a file, perhaps from an earlier state of the file."""
         return file in self._kept
 
     def get(self, file: Path, make: Callable[[], Value]) -> Value:

@@ -232,14 +232,14 @@ def _loaded(run: Run, file: Path) -> Model:
 
 
 def _is_drawable(settings: Settings) -> bool:
-    """Whether problems of this task can be drawn."""
+    """Return whether problems of this task can be drawn."""
     return bool(settings.task.parts) and all(
         size["min"] <= size["max"] for size in form(settings.task)["sizes"].values()
     )
 
 
 def _locations(settings: Settings) -> int | None:
-    """Return the number of memory locations if the memory can grow."""
+    """Return the number of memory locations; None if the memory cannot grow."""
     grows = settings.family.capabilities.grows
     return settings.family.describe(settings.model).locations if grows else None
 

@@ -261,7 +261,7 @@ def _remove(run: Path) -> None:
 
 
 def _is_locked(file: Path | None) -> bool:
-    """Whether some process trains in the folder of this lock."""
+    """Return whether a process trains in the folder that this lock protects."""
     try:
         # The lock is released within microseconds, so it rarely blocks another process.
         with _holding(file) if file else nullcontext():

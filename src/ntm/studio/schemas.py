@@ -107,7 +107,7 @@ class Refusal(BaseModel):
 
 
 class ExampleAnswer(BaseModel):
-    """A drawn problem."""
+    """Random problem, in the form of a drawing."""
 
     problem: Problem
 

@@ -105,7 +105,7 @@ class Guard:
         return self._app, _replaying(await _body(headers, receive), receive)
 
     def _is_invited(self, scope: Scope) -> bool:
-        """Whether this request opens the page with the printed address."""
+        """Return whether this request opens the page with the printed address."""
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
         opens = scope["method"] == "GET" and scope["path"] == "/" and len(given) == 1
         return opens and _is_same(given[0], self._token or "")
@@ -133,7 +133,7 @@ class Guard:
 
 
 def is_own_host(header: str, bound: str) -> bool:
-    """Whether a Host header names the server that is bound to an address.
+    """Return whether a Host header names the server that is bound to an address.
 
     A server for the network accepts any numeric address, which cannot mislead. A foreign name could
     have been made to point here, so the only accepted names are localhost and `bound`.
@@ -148,7 +148,7 @@ def is_own_host(header: str, bound: str) -> bool:
 
 
 def is_local(host: str) -> bool:
-    """Whether only this machine can reach a server that is bound to this host."""
+    """Return whether only this machine can reach a server that is bound to this host."""
     address = _address(host)
     return host == "localhost" or (address is not None and address.is_loopback)
 
@@ -159,7 +159,7 @@ def cookie_name(host: str) -> str:
 
 
 def _is_same(text: str, token: str) -> bool:
-    """Whether two texts are equal, in a time that does not depend on where they differ."""
+    """Return whether two texts are equal, in a time that does not depend on where they differ."""
     return compare_digest(text.encode(), token.encode())
 
 

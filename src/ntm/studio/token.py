@@ -33,7 +33,7 @@ def _folder() -> Path:
 
 
 def _is_private(file: Path) -> bool:
-    """Whether only the owner can read a file; Windows keeps no such bits."""
+    """Return whether only the owner can read a file; Windows keeps no such bits."""
     return os.name == "nt" or file.stat().st_mode & 0o077 == 0
 
 

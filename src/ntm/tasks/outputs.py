@@ -17,7 +17,10 @@ from ntm.common.channels import ChannelKind
 
 
 class Outputs(ABC):
-    """Kind of outputs. Logits and targets have the shape (time, batch, output_size)."""
+    """Kind of a task's outputs, bits or symbols: their cross-entropy, errors and probabilities.
+
+    Logits and targets have the shape (time, batch, output_size).
+    """
 
     unit: ClassVar[str]
     """Word for one output that is right or wrong."""

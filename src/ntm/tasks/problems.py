@@ -65,7 +65,7 @@ class ProblemPart:
         return torch.tensor(value, dtype=torch.float32).unsqueeze(1)
 
     def value(self, tensor: Tensor, index: int, size: int) -> Any:
-        """Return the value in the drawing of problem `index`, which has `size` entries."""
+        """Return this part of problem `index`, with `size` entries, as data for a drawing."""
         if self.kind == "choice":
             return int(tensor[index])
         own = tensor[:size, index]

@@ -76,7 +76,7 @@ class Schedule(Observer):
     """Observer that applies the schedule once per block, so interruptions have no effect."""
 
     def block(self, run: "Trainer", sequences: int) -> None:
-        """Set the learning rate and the bound for the block."""
+        """Set the learning rate and the backward clip for the block."""
         rate = run.settings.optimiser.rate_after(sequences)
         run.state.optimiser.param_groups[0]["lr"] = rate
         bound_backward(run.model, run.part, sequences)
