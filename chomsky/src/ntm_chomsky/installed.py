@@ -1,0 +1,50 @@
+"""Module of the entry points: the tasks, with their experiments registered.
+
+The files in `experiments` hold one setting per task and model; `ntm.paper.experiment` documents
+their keys. Importing `ntm_chomsky` alone registers nothing.
+"""
+
+from pathlib import Path
+
+from ntm.paper import read_experiment, register_experiment
+from ntm_chomsky import (
+    ALL,
+    BinaryAddition,
+    BinaryMultiplication,
+    BucketSort,
+    ComputeSqrt,
+    CycleNavigation,
+    DuplicateString,
+    EvenPairs,
+    MissingDuplicate,
+    ModularArithmetic,
+    ModularArithmeticBrackets,
+    OddsFirst,
+    ParityCheck,
+    ReverseString,
+    SolveEquation,
+    StackManipulation,
+)
+
+_EXPERIMENTS = Path(__file__).parent / "experiments"
+
+for _task in ALL:
+    register_experiment(read_experiment(_EXPERIMENTS / f"{_task.name}.toml"))
+
+__all__ = [
+    "BinaryAddition",
+    "BinaryMultiplication",
+    "BucketSort",
+    "ComputeSqrt",
+    "CycleNavigation",
+    "DuplicateString",
+    "EvenPairs",
+    "MissingDuplicate",
+    "ModularArithmetic",
+    "ModularArithmeticBrackets",
+    "OddsFirst",
+    "ParityCheck",
+    "ReverseString",
+    "SolveEquation",
+    "StackManipulation",
+]
