@@ -266,7 +266,8 @@ def test_a_change_is_blamed_only_if_it_makes_the_answer_worse(page: Page) -> Non
 def test_recall_needs_content_lookup(page: Page) -> None:
     page.goto("./#story/break")
     page.locator("#break-task").select_option("recall")
-    expect(page.locator("#break-verdict")).to_have_text("6 items: all 18 bits right.")
+    expect(page.locator("#break-verdict")).to_have_text("The item that follows: all 18 bits right.")
+    expect(page.locator("#break-machine output")).to_have_text(re.compile("^29 of"))
     expect(page.locator("#break-memory")).to_be_hidden()
     page.get_by_role("checkbox", name="Find by content").uncheck()
     expect(page.locator("#break-verdict")).to_contain_text("bits wrong. Without content lookup")
@@ -280,6 +281,11 @@ def test_every_link_has_an_equation_and_a_control(page: Page) -> None:
         expect(page.locator("#links-title")).to_have_text(re.compile(f"^{number + 1}\\."))
         expect(page.locator("#links-equation math")).to_be_visible()
         expect(page.locator("#links-machine .link:visible")).to_have_count(1)
+        bars = page.locator("#links-machine .link:visible canvas").bounding_box()
+        tape = page.locator("#links-machine .strip").bounding_box()
+        assert bars
+        assert tape
+        assert bars["width"] > 0.9 * tape["width"]
         learned = value.inner_text()
         page.locator("#links-slider").fill(fixed)
         expect(told).to_contain_text(
@@ -313,8 +319,8 @@ def test_a_shift_that_is_taken_away_is_missed_as_in_python(page: Page, site: Pat
     assert wrong > 0
     place = int(state.write_weightings.argmax())
     expect(page.locator("#links-verdict")).to_have_text(
-        f"You set this value at step 5: the write head ends at location {place}, and the answer "
-        f"has {wrong} bits wrong."
+        f"You set this value at step 5: the write head ends at location {place}. "
+        f"The copy of 8 vectors: {wrong} of 64 bits wrong."
     )
 
 

@@ -13,7 +13,7 @@ import { verdictOf } from "./verdicts.js";
 /** @import { Lesson } from "./lessons.js" */
 /** @import { Cell } from "./machine.js" */
 /** @import { Damage } from "./types.d.ts" */
-/** @typedef {{ network: string, sizes: Sizes, what: string, canEdit?: boolean, reason?: string }} Run */
+/** @typedef {{ network: string, sizes: Sizes, what: string, canEdit?: boolean, first?: number, reason?: string }} Run */
 
 const SEED = 2;
 const FIRST_STEP = 10;
@@ -26,9 +26,10 @@ const RUNS = {
   copy: { network: "pretrained:copy-ff", sizes: { length: 20 }, what: "20 vectors", canEdit: true },
   long: {
     network: "pretrained:copy-ff", sizes: { length: 140 }, what: "140 vectors", canEdit: true,
-    reason: "The memory has 128 locations, too few for 140 vectors: the last vectors overwrite the first.",
+    reason: "The memory has 128 locations, too few for 140 vectors: the last vectors overwrite the first, and the place " +
+      "where the read head waits. The read head then loses its way, so nearly every bit is a guess.",
   },
-  recall: { network: "pretrained:associative-recall-lstm", sizes: { items: 6 }, what: "6 items" },
+  recall: { network: "pretrained:associative-recall-lstm", sizes: { items: 6 }, what: "The item that follows", first: 28 },
 };
 
 /** @param {HTMLElement} chapter @param {Backend} backend */
@@ -62,7 +63,7 @@ class Breaking {
     this.backend = backend;
     const { switches, task, set, clear, restore, value } = this.parts;
     switches.append(...LESSONS.map((lesson) => this.makeSwitch(lesson)));
-    task.addEventListener("change", () => this.change({ edit: null }));
+    task.addEventListener("change", () => this.pose());
     set.addEventListener("click", () => this.edit(this.parts.component.valueAsNumber - 1, value.valueAsNumber));
     clear.addEventListener("click", () => this.edit(null, 0));
     restore.addEventListener("click", () => this.change({ edit: null }));
@@ -97,6 +98,12 @@ class Breaking {
     if (!fields.every((field) => field.reportValidity())) return;
     const { step } = this.machine;
     await this.change({ edit: { step, location: location.valueAsNumber, component, value } });
+  }
+
+  /** Show the chosen problem, at a step where something happens. */
+  async pose() {
+    await this.change({ edit: null });
+    this.machine.goTo(RUNS[this.parts.task.value].first ?? FIRST_STEP);
   }
 
   /** @param {Damage} change */

@@ -24,7 +24,8 @@ export const LINKS = [
   {
     part: "interpolation", equation: "gated", title: "Search, or go on",
     text: "The gate decides between the result of the search and the place where the head was one " +
-      "step ago. At 1 the head jumps to the best match; at 0 it ignores the search.",
+      "step ago. At 1 the head jumps to the best match, from where the shift still moves it; at 0 it " +
+      "ignores the search.",
     control: "Gate: 0 goes on from the last place, 1 jumps to the match",
     least: 0, most: 1, by: 0.01,
     read: (head, step) => head.arrays.gates.values[step],

@@ -8,7 +8,9 @@ import { attempt } from "./attempts.js";
 import { NETWORK } from "./hero.js";
 import { LINKS } from "./links.js";
 import { MachineView } from "./machine.js";
+import { verdictOf } from "./verdicts.js";
 
+/** @import { TraceDocument } from "../../studio/static/types.d.ts" */
 /** @import { Backend } from "./backend.js" */
 /** @import { Link } from "./links.js" */
 /** @import { Fix } from "./types.d.ts" */
@@ -71,6 +73,7 @@ class Working {
     control.textContent = this.link.control;
     Object.assign(slider, { min: String(least), max: String(most), step: String(by) });
     machine.dataset.link = String(number + 1);
+    this.machine.layout(); // bars that were hidden have no width yet
     this.showValue();
     if (this.fix) this.release();
   }
@@ -94,19 +97,25 @@ class Working {
     if (asked !== this.asked) return;
     this.machine.show(readTrace(trace));
     this.showValue();
-    this.parts.verdict.textContent = this.sentence(trace.wrong_bits ?? 0);
+    this.parts.verdict.textContent = this.sentence(trace);
   }
 
-  /** @param {number} wrong */
-  sentence(wrong) {
+  /** @param {TraceDocument} trace */
+  sentence(trace) {
     const at = `at step ${this.machine.step + 1}`;
     if (!this.fix) return `The network itself sets this value ${at}.`;
-    const mistakes = wrong === 1 ? "1 bit" : `${wrong} bits`;
-    const outcome = wrong ? `the answer has ${mistakes} wrong` : "the answer is still right";
-    const told = `You set this value ${at}: the write head ends at location ${this.machine.place}, and ${outcome}.`;
-    const share = this.gate;
-    if (wrong || this.link.part !== "content" || share > 0.5) return told;
-    return `${told} The gate (link 2) lets only ${Math.round(100 * share)} % of the search through at this step.`;
+    const place = `the write head ends at location ${this.machine.place}`;
+    const told = `You set this value ${at}: ${place}. The copy of ${LENGTH} vectors: ${verdictOf(trace)}.`;
+    return trace.wrong_bits ? told : `${told}${this.excuse}`;
+  }
+
+  /** Why a change does no harm. */
+  get excuse() {
+    if (this.link.part === "sharpening") {
+      return " One blurred step does little harm. The next chapter turns sharpening off at every step.";
+    }
+    if (this.link.part !== "content" || this.gate > 0.5) return "";
+    return ` The gate (link 2) lets only ${Math.round(100 * this.gate)} % of the search through at this step.`;
   }
 
   /** The gate of the write head at this step. */
