@@ -266,6 +266,8 @@ def test_a_tensor_is_refused_for_what_it_is() -> None:
         {"shifts": [2**60]},
         {"layers": 2},
         {"read_heads": 2**62},
+        {"controller": 2},
+        {"controller": -1},
     ],
 )
 def test_sizes_that_no_network_has_are_refused(change: dict[str, Any]) -> None:
@@ -273,7 +275,7 @@ def test_sizes_that_no_network_has_are_refused(change: dict[str, Any]) -> None:
         ("inputs", "outputs", "units", "layers", "locations", "width", "read_heads", "write_heads"),
         1,
     )
-    usual |= {"lstm": False, "shifts": [0], "scalar_shift": False}
+    usual |= {"controller": 0, "shifts": [0], "scalar_shift": False}
     usual |= {"similarity_epsilon": 1e-8, "sharpening_epsilon": 1e-16, "backward_clip": 1.0}
     native.loaded().module.Sizes(**usual)
     with pytest.raises((ValueError, TypeError, RuntimeError)):

@@ -304,16 +304,16 @@ NB_MODULE(NTM_MODULE(NTM_TARGET), m) {
   nb::class_<Sizes>(m, "Sizes")
       .def(
           "__init__",
-          [](Sizes* self, bool lstm, Index inputs, Index outputs, Index units, Index layers, Index locations,
+          [](Sizes* self, int controller, Index inputs, Index outputs, Index units, Index layers, Index locations,
              Index width, Index read_heads, Index write_heads, std::vector<Index> shifts, bool scalar_shift,
              double similarity_epsilon, double sharpening_epsilon, double backward_clip) {
-            new (self) Sizes(
-                checked({lstm, inputs, outputs, units, layers, locations, width, read_heads, write_heads,
-                         std::move(shifts), scalar_shift, similarity_epsilon, sharpening_epsilon, backward_clip}));
+            new (self) Sizes(checked({Controller(controller), inputs, outputs, units, layers, locations, width,
+                                      read_heads, write_heads, std::move(shifts), scalar_shift, similarity_epsilon,
+                                      sharpening_epsilon, backward_clip}));
           },
-          nb::kw_only(), nb::arg("lstm"), nb::arg("inputs"), nb::arg("outputs"), nb::arg("units"), nb::arg("layers"),
-          nb::arg("locations"), nb::arg("width"), nb::arg("read_heads"), nb::arg("write_heads"), nb::arg("shifts"),
-          nb::arg("scalar_shift"), nb::arg("similarity_epsilon"), nb::arg("sharpening_epsilon"),
+          nb::kw_only(), nb::arg("controller"), nb::arg("inputs"), nb::arg("outputs"), nb::arg("units"),
+          nb::arg("layers"), nb::arg("locations"), nb::arg("width"), nb::arg("read_heads"), nb::arg("write_heads"),
+          nb::arg("shifts"), nb::arg("scalar_shift"), nb::arg("similarity_epsilon"), nb::arg("sharpening_epsilon"),
           nb::arg("backward_clip"));
   nb::class_<LSTMSizes>(m, "LSTMSizes")
       .def(
