@@ -106,11 +106,11 @@ def whole_call(chance: random.Random, new: Bordered) -> tuple[Callable[..., Any]
             (function("backward", dtype), backward),
             (
                 computed("Gradients", channels, dtype),
-                [sizes, weights, again[0], start, copy_of(start, like), *block, 0, batch, 1],
+                [again[0], copy_of(start, like), weights, start, sizes, *block, 0, batch, 1],
             ),
             (
                 computed("LSTMGradients", channels, dtype),
-                [lstm_sizes, lstm, copy_of(lstm, like), *block, 0, batch, 2],
+                [copy_of(lstm, like), lstm, lstm_sizes, *block, 0, batch, 2],
             ),
             (function("update", dtype), [rows, constants]),
             (keep_and_step, [rows, constants]),
