@@ -5,7 +5,6 @@ net = NTM(input_size=9, output_size=8)
 logits, state = net(x)                    # x: (time, batch, input_size)
 """
 
-import pkgutil
 from typing import TYPE_CHECKING
 
 from ntm.common.lazy import lazily
@@ -40,6 +39,8 @@ _NAMES = {
 
 def _submodules() -> list[str]:
     """Return the submodules that `import ntm` makes available, such as `ntm.pretrained`."""
+    import pkgutil  # slow, and seldom needed
+
     found = (module.name for module in pkgutil.iter_modules(__path__))
     return [name for name in found if name != "__main__"]
 

@@ -10,6 +10,9 @@ ControllerKind = Literal["feedforward", "lstm"]
 ShiftMode = Literal["softmax", "scalar"]
 StartMemory = Literal["constant", "random"]
 
+# Kinds of controllers, in the order of `contract.h`, and the number of values that a layer of each
+# kind computes per unit before squashing.
+CONTROLLER_GATES: dict[ControllerKind, int] = {"feedforward": 1, "lstm": 4}
 # Added to the squared norms in equation 6. An all-zero row or key is then similar to nothing, and
 # its gradient is finite.
 SIMILARITY_EPSILON = 1e-8
@@ -85,7 +88,7 @@ class NTMConfig:
     @property
     def controller_gates(self) -> int:
         """Number of values that a controller's layer computes per unit before squashing."""
-        return {"feedforward": 1, "lstm": 4}[self.controller]
+        return CONTROLLER_GATES[self.controller]
 
     @property
     def recurrent_layers(self) -> int:

@@ -8,10 +8,9 @@ machine may have any others.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import groupby, product
 from typing import Literal, NamedTuple, get_args
 
 from ntm.config import NTMConfig
@@ -112,11 +111,7 @@ class Description:
 
     def shapes(self) -> dict[str, Shape]:
         """Return the shape of every parameter by name."""
-        return {
-            name.format(layer=layer): shape
-            for layers, rows in groupby(self.parameters, lambda parameter: parameter.layers)
-            for layer, (name, shape, _) in product(layers, list(rows))
-        }
+        return parameter_shapes(self.parameters)
 
     @property
     def state_shapes(self) -> tuple[Shape, ...]:
@@ -138,6 +133,22 @@ class Description:
     def locations(self) -> int | None:
         """Number of memory locations; None for a machine without memory."""
         return self.sizes.get("location")
+
+
+def parameter_shapes(parameters: Sequence[Parameter]) -> dict[str, Shape]:
+    """Return the shape of every parameter by name; neighbours that share layers go layer by layer.
+
+    torch.compile traces this function, and does not know itertools.groupby.
+    """
+    shapes, first = {}, 0
+    for end, (_, _, layers) in enumerate(parameters, 1):
+        if end < len(parameters) and parameters[end].layers == layers:
+            continue
+        for layer in layers:
+            for name, shape, _ in parameters[first:end]:
+                shapes[name.format(layer=layer)] = shape
+        first = end
+    return shapes
 
 
 def _head_arrays(kind: HeadKind) -> tuple[TraceArray, ...]:
@@ -190,10 +201,11 @@ def describe(config: NTMConfig) -> Description:
         "write head": config.write_heads,
         "shift": len(config.shifts),
     }
-    return Description(sizes, _ntm_parameters(config), NTM_STATE, NTM_ARRAYS)
+    return Description(sizes, ntm_parameters(config), NTM_STATE, NTM_ARRAYS)
 
 
-def _ntm_parameters(c: NTMConfig) -> tuple[Parameter, ...]:
+def ntm_parameters(c: NTMConfig) -> tuple[Parameter, ...]:
+    """Return the parameters of an NTM, in the order of `state_dict`."""
     own = c.controller_size if c.recurrent_layers else 0  # a recurrent layer sees its own output
     rows = c.controller_gates * c.controller_size
     emitted = c.read_heads * c.read_head_outputs + c.write_heads * c.write_head_outputs

@@ -67,11 +67,10 @@ def test_nothing_is_reported_of_an_engine_that_is_wrong(
     class Wrong:
         """The extension's gradients, with the gradient of one bias left out."""
 
-        def __init__(self, sizes: Any, *tensors: Any) -> None:
-            weights, dweights, start, dstart = tensors
+        def __init__(self, dweights: Any, *others: Any) -> None:
             self.lost = torch.zeros(COPY.config.controller_size)
             dweights = [dweights[0], self.lost, *dweights[2:]]
-            self.inner = right("Gradients", torch.float32)(sizes, weights, dweights, start, dstart)
+            self.inner = right("Gradients", torch.float32)(dweights, *others)
 
         def compute(self, *arguments: Any) -> float:
             return float(self.inner.compute(*arguments))

@@ -32,7 +32,7 @@ from tests.engine.test_simd import SHARED_FLAGS, SOURCES, require_exact_function
 from torch import Tensor
 
 from ntm.cell import State
-from ntm.config import SHARPENING_EPSILON, SIMILARITY_EPSILON
+from ntm.config import CONTROLLER_GATES, SHARPENING_EPSILON, SIMILARITY_EPSILON
 from ntm.layer import NTM
 from ntm.models.lstm_family import kernel_parameters
 from ntm.tasks import Batch, cost_in_bits
@@ -105,7 +105,7 @@ def described(net: NTM, steps: int, lengths: Tensor) -> list[Tensor]:
     clip = math.inf if net.backward_clip is None else net.backward_clip
     limits = (SIMILARITY_EPSILON, SHARPENING_EPSILON, clip)
     return [
-        torch.tensor([c.controller == "lstm", *sizes, *memory, *shifts]),
+        torch.tensor([list(CONTROLLER_GATES).index(c.controller), *sizes, *memory, *shifts]),
         torch.tensor(limits, dtype=torch.float64),
         torch.tensor([steps, len(lengths), *lengths.tolist()]),
     ]

@@ -36,7 +36,7 @@ Index next() { return take<Index>(1)[0]; }
 
 Sizes take_sizes() {
   Sizes sizes;
-  sizes.lstm = next();
+  sizes.controller = Controller(next());
   for (Index Sizes::*one : {&Sizes::inputs, &Sizes::outputs, &Sizes::units, &Sizes::layers, &Sizes::locations,
                             &Sizes::width, &Sizes::read_heads, &Sizes::write_heads})
     sizes.*one = next();
@@ -78,7 +78,7 @@ void call() {
   const std::vector<T> x = take<T>(c.rows * c.sizes.inputs);
   Arrays<T> final = zeros<T>(part_sizes), weightings = zeros<T>(weighting_sizes);
   Arrays<T> a = zeros<T>(record_counts(c.sizes, c.rows));
-  std::vector<T> tape(tape_size(c.steps, c.sequences, true, c.sizes)), logits(c.rows * c.sizes.outputs);
+  std::vector<T> tape(tape_size(c.steps, c.sequences, c.sizes)), logits(c.rows * c.sizes.outputs);
 
   const Weights<T> maps = weights_of<const T*>(weights, c.sizes.layers);
   forward<T>(logits.data(), state_of<T*>(final), {weightings[0].data(), weightings[1].data()}, tape.data(),

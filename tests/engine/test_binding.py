@@ -106,11 +106,11 @@ def whole_call(chance: random.Random, new: Bordered) -> tuple[Callable[..., Any]
             (function("backward", dtype), backward),
             (
                 computed("Gradients", channels, dtype),
-                [sizes, weights, again[0], start, copy_of(start, like), *block, 0, batch, 1],
+                [again[0], copy_of(start, like), weights, start, sizes, *block, 0, batch, 1],
             ),
             (
                 computed("LSTMGradients", channels, dtype),
-                [lstm_sizes, lstm, copy_of(lstm, like), *block, 0, batch, 2],
+                [copy_of(lstm, like), lstm, lstm_sizes, *block, 0, batch, 2],
             ),
             (function("update", dtype), [rows, constants]),
             (keep_and_step, [rows, constants]),
@@ -266,6 +266,8 @@ def test_a_tensor_is_refused_for_what_it_is() -> None:
         {"shifts": [2**60]},
         {"layers": 2},
         {"read_heads": 2**62},
+        {"controller": 2},
+        {"controller": -1},
     ],
 )
 def test_sizes_that_no_network_has_are_refused(change: dict[str, Any]) -> None:
@@ -273,7 +275,7 @@ def test_sizes_that_no_network_has_are_refused(change: dict[str, Any]) -> None:
         ("inputs", "outputs", "units", "layers", "locations", "width", "read_heads", "write_heads"),
         1,
     )
-    usual |= {"lstm": False, "shifts": [0], "scalar_shift": False}
+    usual |= {"controller": 0, "shifts": [0], "scalar_shift": False}
     usual |= {"similarity_epsilon": 1e-8, "sharpening_epsilon": 1e-16, "backward_clip": 1.0}
     native.loaded().module.Sizes(**usual)
     with pytest.raises((ValueError, TypeError, RuntimeError)):

@@ -24,7 +24,7 @@ CASES = {
 
 def operands(
     case: Case, dtype: torch.dtype = torch.float32
-) -> tuple[Tensor, Tensor | None, list[Tensor], list[Tensor], bool, list[int], bool, float]:
+) -> tuple[Tensor, Tensor | None, list[Tensor], list[Tensor], int, list[int], bool, float]:
     """Return the arguments of `ntm::forward` for the case, without `keep`."""
     net, x, state = concrete(case, dtype)
     start = net.initial_state(case.batch_size) if state is None else state
@@ -33,6 +33,17 @@ def operands(
         *(x, lengths, [p.detach() for p in net.cell.parameters()], [s.detach() for s in start]),
         *operators.choices_of(net.config, net.backward_clip),
     )
+
+
+@pytest.mark.parametrize("name", ["feedforward", "lstm"])
+def test_saved_programs_give_the_controller_as_a_bool(name: str) -> None:
+    x, lengths, weights, start, kind, *others = operands(CASES[name])
+    for operator in (operators.forward, operators.backward):
+        assert "lstm" in [argument.name for argument in operator._schema.arguments]
+    asked = (x, lengths, weights, start)
+    now = operators.forward(*asked, kind, *others, False)[0]
+    then = operators.forward(*asked, name == "lstm", *others, False)[0]
+    assert torch.equal(now, then)
 
 
 def with_gradients(arguments: Sequence[Any]) -> list[Any]:
@@ -157,7 +168,8 @@ def test_the_tape_has_the_size_that_the_kernels_say(data: st.DataObject) -> None
     weights, start = list(net.cell.parameters()), list(net.initial_state(batch_size))
     theirs = native.sizes_of(net.config, net.backward_clip)
     ours = operators.sizes_of(weights, start)
-    counted = operators.tape_size(ours, lstm, len(net.config.shifts), steps, batch_size)
+    kind, inputs, shifts = net.config.controller, net.config.input_size, len(net.config.shifts)
+    counted = operators.tape_size(ours, kind, inputs, shifts, steps, batch_size)
     assert counted == native.loaded().module.tape_size(steps, batch_size, True, theirs)
     assert native.loaded().module.tape_size(steps, batch_size, False, theirs) == 0
 

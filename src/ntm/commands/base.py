@@ -9,14 +9,12 @@ import sys
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ntm
-from ntm.common.fields import as_text
 
 if TYPE_CHECKING:
     from ntm.models import Family, Model
@@ -66,7 +64,13 @@ def _experiments() -> list[dict[str, Any]]:
 
 
 def _brought(group: str) -> list[str]:
-    return [point.name for point in entry_points(group=group)]
+    return [point.name for point in _entry_points().select(group=group)]
+
+
+@cache
+def _entry_points() -> Any:  # its class depends on the Python version
+    """Return the entry points of all packages, which take a while to read."""
+    return entry_points()
 
 
 def add_code(parser: argparse.ArgumentParser, what: str) -> None:
@@ -134,6 +138,8 @@ def saved_as(options: argparse.Namespace) -> tuple["Task | None", "Family | None
 
 
 def _named_task(options: argparse.Namespace) -> "Task | None":
+    from dataclasses import replace
+
     from ntm.common.fields import parsed
     from ntm.tasks import make_task
 
@@ -263,6 +269,8 @@ def with_matplotlib(module: str) -> Any:
 
 
 def _readable(value: Any) -> str:
+    from ntm.common.fields import as_text
+
     if isinstance(value, float):
         return f"{value:.4f}"
     return f"{value:,}" if type(value) is int else as_text(value)

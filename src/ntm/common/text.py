@@ -1,8 +1,9 @@
-"""Wording shared by errors, tables and progress displays."""
+"""Wording shared by errors, tables and progress displays.
 
-import difflib
+`ntm --help` imports this module, so slow modules are imported where they are needed.
+"""
+
 import math
-import statistics
 from collections.abc import Callable, Iterable, Sequence
 
 _SYNONYMS = {
@@ -20,6 +21,8 @@ _SYNONYMS = {
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the likeliest known name: `--seed` for `--sed`, optimiser.learning_rate for `lr`."""
+    import difflib
+
     by_word = {_word(option): option for option in reversed(list(known))}
     word = _word(name)
     meant = word if word in by_word else _SYNONYMS.get(word, word)
@@ -78,6 +81,8 @@ def wilson_interval(reached: int, count: int) -> tuple[float, float]:
 
     The interval of Wilson (1927) stays within 0 and 1 and is useful for small counts.
     """
+    import statistics
+
     z = statistics.NormalDist().inv_cdf(0.975)
     share, weight = reached / count, z * z / count
     middle = share + weight / 2
@@ -87,5 +92,7 @@ def wilson_interval(reached: int, count: int) -> tuple[float, float]:
 
 def spread(values: Sequence[float], text: Callable[[float], str]) -> str:
     """Format the median and the range of values; only the median if all look the same."""
+    import statistics
+
     middle, low, high = map(text, (statistics.median(values), min(values), max(values)))
     return middle if low == high else f"{middle} ({low} to {high})"

@@ -33,11 +33,10 @@ class FusedGradients(ABC):
         for parameter in chain(*parts):
             parameter.grad = torch.zeros_like(parameter)
         self._config, self._dtype = config, parts[0][0].dtype
-        # These references keep the memory valid even if the network drops its tensors.
+        # These references keep the memory valid even if the network drops its tensors. The kernels
+        # take what is written first.
         self._tensors = [
-            [tensor.detach() for tensor in tensors]
-            for part in parts
-            for tensors in (part, _gradients(part))
+            [tensor.detach() for tensor in tensors] for tensors in (*map(_gradients, parts), *parts)
         ]
         self._given: tuple[Tensor | bool | None, ...] = (None,) * 5
         self._block: Any = None
@@ -116,7 +115,7 @@ class NTMGradients(FusedGradients):
     def _make_native(self) -> None:
         self._clip = self._net.backward_clip
         sizes = native.sizes_of(self._config, self._clip)
-        self._native = native.function("Gradients", self._dtype)(sizes, *self._tensors)
+        self._native = native.function("Gradients", self._dtype)(*self._tensors, sizes)
 
     def _kernels(self) -> Any:
         if self._net.backward_clip != self._clip:
@@ -134,7 +133,7 @@ class LSTMGradients(FusedGradients):
         """
         super().__init__(config, parameters)
         sizes = native.lstm_sizes_of(config)
-        self._native = native.function("LSTMGradients", self._dtype)(sizes, *self._tensors)
+        self._native = native.function("LSTMGradients", self._dtype)(*self._tensors, sizes)
 
     def _kernels(self) -> Any:
         return self._native

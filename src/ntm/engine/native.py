@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from ntm import torch_names
-from ntm.config import SHARPENING_EPSILON, SIMILARITY_EPSILON, NTMConfig
+from ntm.config import CONTROLLER_GATES, SHARPENING_EPSILON, SIMILARITY_EPSILON, NTMConfig
 from ntm.description import describe
 
 NO_ONNX = "ONNX has no operator for its kernels"
@@ -102,7 +102,7 @@ def function(name: str, dtype: torch.dtype) -> Any:
 def sizes_of(config: NTMConfig, backward_clip: float | None) -> Any:
     """Return the sizes of a network as an object of the C++ extension."""
     return _loaded.module.Sizes(
-        lstm=config.controller == "lstm",
+        controller=list(CONTROLLER_GATES).index(config.controller),
         inputs=config.input_size,
         outputs=config.output_size,
         units=config.controller_size,

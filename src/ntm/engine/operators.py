@@ -14,10 +14,11 @@ import torch
 from torch import Tensor
 
 from ntm import torch_names
-from ntm.config import NTMConfig
+from ntm.config import CONTROLLER_GATES, ControllerKind, NTMConfig
 from ntm.engine import native, transforms
 
-Choices = tuple[bool, list[int], bool, float]
+Choices = tuple[int, list[int], bool, float]
+_KINDS = list(CONTROLLER_GATES)
 _ADVICE = "Give the network engine='reference'."
 _GROUP, _NEAR, _LEAST_INTERVAL = 4, 128 * 1024, 8  # of groups.h and tape.h
 _torch: Any = torch
@@ -26,15 +27,16 @@ _smaller, _larger = _torch.sym_min, _torch.sym_max  # have no type annotations
 
 def choices_of(config: NTMConfig, backward_clip: float | None) -> Choices:
     """Return the options that the operators cannot read off the tensors."""
-    lstm, scalar = config.controller == "lstm", config.shift_mode == "scalar"
     limit = math.inf if backward_clip is None else backward_clip
-    return lstm, list(config.shifts), scalar, limit
+    kind, scalar = _KINDS.index(config.controller), config.shift_mode == "scalar"
+    return kind, list(config.shifts), scalar, limit
 
 
 # Defined by schema, because the first call of torch.library.custom_op imports the compiler, which
 # takes two seconds.
 _registry: Any = torch.library  # has no type annotations
-_CHOICES = "bool lstm, int[] shifts, bool scalar_shift, float backward_clip"
+# lstm: the number of the controller's kind. Saved programs have it under this name, as a bool.
+_CHOICES = "int lstm, int[] shifts, bool scalar_shift, float backward_clip"
 _library = _registry.Library("ntm", "DEF")
 _OPERANDS = "Tensor x, Tensor? lengths, Tensor[] weights, Tensor[] start"
 _RESULTS = "Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor"
@@ -95,18 +97,11 @@ def _sizes(
     x: Tensor, weights: Sequence[Tensor], start: Sequence[Tensor], choices: Sequence[Any]
 ) -> Any:
     """Return the extension's description of a network; `start` may be any state."""
-    lstm, shifts, scalar_shift, backward_clip = choices
-    sizes = sizes_of(weights, start)
+    kind, shifts, scalar_shift, backward_clip = choices
     config = NTMConfig(
         x.shape[2],
-        sizes.outputs,
-        controller="lstm" if lstm else "feedforward",
-        controller_size=sizes.units,
-        controller_layers=sizes.layers,
-        memory_locations=sizes.locations,
-        memory_width=sizes.width,
-        read_heads=sizes.read_heads,
-        write_heads=sizes.write_heads,
+        **sizes_of(weights, start)._asdict(),
+        controller=_KINDS[kind],
         shifts=tuple(shifts),
         shift_mode="scalar" if scalar_shift else "softmax",
     )
@@ -123,9 +118,9 @@ def _fake_forward(
 ) -> tuple[Tensor, ...]:
     if torch.onnx.is_in_onnx_export():  # torch.compile's own capture does not see this
         raise RuntimeError(f"The native engine cannot run here: {native.NO_ONNX}. {_ADVICE}")
-    (lstm, shifts, *_), keep = choices_and_keep[:-1], choices_and_keep[-1]
-    steps, batch_size = x.shape[:2]
-    kept = (sizes_of(weights, start), lstm, len(shifts), steps, batch_size)
+    (kind, shifts, *_), keep = choices_and_keep[:-1], choices_and_keep[-1]
+    steps, batch_size, inputs = x.shape
+    kept = (sizes_of(weights, start), _KINDS[kind], inputs, len(shifts), steps, batch_size)
     size = tape_size(*kept) if keep else 0
     logits = x.new_empty(steps, batch_size, weights[-1].shape[0])
     final = [x.new_empty(batch_size, *part.shape[-2:]) for part in start]
@@ -204,18 +199,15 @@ _registry.register_autograd("ntm::backward", _refuse)
 
 
 class SizesOf(NamedTuple):
-    """Sizes of a network, read off its tensors."""
+    """Sizes of a network, read off its tensors, by the names of `NTMConfig`."""
 
-    outputs: int
-    units: int
-    layers: int
-    locations: int
-    width: int
+    output_size: int
+    controller_size: int
+    controller_layers: int
+    memory_locations: int
+    memory_width: int
     read_heads: int
     write_heads: int
-    features: int
-    raw_heads: int
-    controller_inputs: int
 
 
 def sizes_of(weights: Sequence[Tensor], start: Sequence[Tensor]) -> SizesOf:
@@ -224,34 +216,28 @@ def sizes_of(weights: Sequence[Tensor], start: Sequence[Tensor]) -> SizesOf:
     weights: weight and bias of each controller layer, of the heads, of the output.
     start: any state.
     """
-    memory, read_weightings, write_weightings = start[:3]
-    return SizesOf(
-        outputs=weights[-2].shape[0],
-        units=weights[-4].shape[1],
-        layers=len(weights) // 2 - 2,
-        locations=memory.shape[-2],
-        width=memory.shape[-1],
-        read_heads=read_weightings.shape[-2],
-        write_heads=write_weightings.shape[-2],
-        features=weights[-2].shape[1],
-        raw_heads=weights[-4].shape[0],
-        controller_inputs=weights[0].shape[1],
-    )
+    (locations, width), (read_heads, _), (write_heads, _) = (part.shape[-2:] for part in start[:3])
+    outputs, units, layers = weights[-2].shape[0], weights[-4].shape[1], len(weights) // 2 - 2
+    return SizesOf(outputs, units, layers, locations, width, read_heads, write_heads)
 
 
-def tape_size(sizes: SizesOf, lstm: bool, shifts: int, steps: int, batch_size: int) -> int:
+def tape_size(
+    sizes: SizesOf, kind: ControllerKind, inputs: int, shifts: int, steps: int, batch_size: int
+) -> int:
     """Return the elements of a tape that is kept, as tape.h does, but also for symbolic sizes."""
-    row, heads = _padded(sizes.locations), sizes.read_heads + sizes.write_heads
-    memory, record = row * sizes.width, row * (1 + 4 * heads)
+    _, units, layers, locations, width, read_heads, write_heads = sizes
+    row, heads, reads = _padded(locations), read_heads + write_heads, read_heads * width
+    memory, record = row * width, row * (1 + 4 * heads)
     group = _smaller(batch_size, _GROUP)
     interval = _larger(_NEAR // (group * memory), _LEAST_INTERVAL)
     between = _smaller(interval - 1, steps) * group * memory
     kept = (steps // interval + 1) * memory + (steps + 1) * record
-    squashed = heads * (sizes.width + 6 + shifts) + 2 * sizes.write_heads * sizes.width
-    control = _padded(squashed) + _padded(sizes.features) + _padded(sizes.controller_inputs)
-    if lstm:
-        per_layer = _padded(4 * sizes.units) + 2 * _padded(sizes.units)
-        control += (sizes.layers - 1) * _padded(2 * sizes.units) + sizes.layers * per_layer
+    squashed = heads * (width + 6 + shifts) + 2 * write_heads * width
+    own = 0 if kind == "feedforward" else units
+    control = _padded(squashed) + _padded(units + reads) + _padded(inputs + reads + own)
+    if own:
+        per_layer = _padded(CONTROLLER_GATES[kind] * units) + 2 * _padded(units)
+        control += (layers - 1) * _padded(2 * units) + layers * per_layer
     size: int = batch_size * (kept + (steps + 1) * control) + between + 16
     return size
 

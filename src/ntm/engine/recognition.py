@@ -6,7 +6,6 @@ builds, and names the first difference. Every call needs this check, so a recogn
 remembered: the network is not examined again until something in it changes.
 """
 
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +16,7 @@ from ntm import torch_names
 from ntm.cell import Cell
 from ntm.config import NTMConfig
 from ntm.controllers import CONTROLLERS
+from ntm.description import Shape, ntm_parameters, parameter_shapes
 from ntm.engine import as_written, native
 from ntm.heads import Heads
 from ntm.start import StartState
@@ -63,8 +63,8 @@ class Unrecognised(Exception):  # noqa: N818  # an answer, which no user sees
 
 class _Linear(NamedTuple):
     name: str
-    weight: tuple[int, int]
-    bias: tuple[int]
+    weight: Shape
+    bias: Shape
 
 
 class _Tree(NamedTuple):
@@ -73,7 +73,7 @@ class _Tree(NamedTuple):
     controller: type[nn.Module]
     read_values: int
     linears: tuple[_Linear, ...]
-    start: tuple[tuple[str, tuple[int, int]], ...]
+    start: tuple[tuple[str, Shape], ...]
 
 
 class _Recognised:
@@ -223,9 +223,7 @@ def _require_heads(heads: Any, config: NTMConfig, tree: "_Tree") -> None:
         raise Unrecognised(f"cell.heads.read_values was changed to {heads.read_values}")
 
 
-def plain_tensor(
-    parameters: dict[str, Any], module: str, name: str, shape: tuple[int, ...]
-) -> Tensor:
+def plain_tensor(parameters: dict[str, Any], module: str, name: str, shape: Shape) -> Tensor:
     """Return a parameter of a module; refuse anything but a plain tensor of this shape."""
     tensor = parameters.get(name)
     if tensor is None:
@@ -245,39 +243,11 @@ def _tree_of(config: NTMConfig) -> "_Tree":
 
 @lru_cache(maxsize=256)
 def _worked_out(config: NTMConfig) -> "_Tree":
+    shapes = parameter_shapes(ntm_parameters(config))
+    weights = [name.removesuffix(".weight") for name in shapes if name.endswith(".weight")]
     return _Tree(
         CONTROLLERS[config.controller],
         config.read_heads * config.read_head_outputs,
-        tuple(_linear(*sizes) for sizes in _maps(config)),
-        _start_shapes(config),
+        tuple(_Linear(name, shapes[f"{name}.weight"], shapes[f"{name}.bias"]) for name in weights),
+        tuple((name[6:], shape) for name, shape in shapes.items() if name.startswith("start.")),
     )
-
-
-def _linear(name: str, outputs: int, inputs: int) -> _Linear:
-    return _Linear(f"cell.{name}", (outputs, inputs), (outputs,))
-
-
-def _maps(config: NTMConfig) -> Iterator[tuple[str, int, int]]:
-    """Yield name, outputs and inputs of every linear map."""
-    below, size = config.controller_inputs, config.controller_size
-    gates, own = config.controller_gates * size, size if config.recurrent_layers else 0
-    for layer in range(config.controller_layers):
-        yield f"controller.layers.{layer}", gates, below + own
-        below = size
-    read = config.read_heads * config.read_head_outputs
-    write = config.write_heads * config.write_head_outputs
-    yield "heads.linear", read + write, size
-    yield "output", config.output_size, size + config.read_heads * config.memory_width
-
-
-def _start_shapes(config: NTMConfig) -> tuple[tuple[str, tuple[int, int]], ...]:
-    n, m, layers = config.memory_locations, config.memory_width, config.recurrent_layers
-    shapes = {
-        "memory": (n, m),
-        "read_logits": (config.read_heads, n),
-        "write_logits": (config.write_heads, n),
-        "reads": (config.read_heads, m),
-    }
-    if layers:
-        shapes |= dict.fromkeys(("hidden", "cell"), (layers, config.controller_size))
-    return tuple(shapes.items())

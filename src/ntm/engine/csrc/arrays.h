@@ -19,21 +19,14 @@ Arrays<T> zeros(const Counts& counts) {
 
 // Order: controller layers, heads, output; for each the weight, then the bias.
 inline Counts weight_counts(const Sizes& s) {
-  const Index reads = s.read_heads * s.width, shift = s.scalar_shift ? 1 : Index(s.shifts.size());
-  const Index gates = s.lstm ? 4 * s.units : s.units;
   Counts counts;
-  for (Index l = 0; l < s.layers; ++l) {
-    const Index below = l == 0 ? s.inputs + reads : s.units;
-    counts.insert(counts.end(), {gates * (below + (s.lstm ? s.units : 0)), gates});
-  }
-  const Index raw = (s.read_heads + 3 * s.write_heads) * s.width + (s.read_heads + s.write_heads) * (3 + shift);
-  counts.insert(counts.end(), {raw * s.units, raw, s.outputs * (s.units + reads), s.outputs});
+  for (const Shape& shape : map_shapes(s)) counts.insert(counts.end(), {shape.size(), shape.rows});
   return counts;
 }
 
 inline Counts state_counts(const Sizes& s, Index sequences) {
   Counts counts;
-  for (const PartShape& shape : state_shapes(s)) counts.push_back(shape.size() * sequences);
+  for (const Shape& shape : state_shapes(s)) counts.push_back(shape.size() * sequences);
   return counts;
 }
 

@@ -195,25 +195,24 @@ class Backward {
 
   // Go back through the activations of controller layer l, from workspace.dh.
   void layer_backward(T* dvalues, BackwardWorkspace<T>& workspace, Index t, Index i, Index l) const {
-    T* dh = workspace.dh.get() + i * workspace.units_stride;
-    if (plan_.lstm) {
-      const ControlTapeOf<const T*>& control = tape_.control;
+    T *dh = workspace.dh.get() + i * workspace.units_stride, *dcell = nullptr;
+    const T *values = nullptr, *h = tape_.features(t, i);
+    if (plan_.recurrent()) {
       const Index at = l * plan_.part_strides[kHidden];
       const T* dhidden = workspace.adjoints.at(kHidden, i) + at;
       for (Index u = 0; u < plan_.units; ++u) dh[u] += dhidden[u];
-      lstm_backward(dvalues, workspace.adjoints.at(kCell, i) + at, dh,
-                    control.gates[l] + tape_.row(t, i) * control.gates_stride, tape_.cell(t, i, l),
-                    tape_.cell(t - 1, i, l), plan_.units);
-    } else {
-      feedforward_backward(dvalues, dh, tape_.features(t, i), plan_.units);
+      dcell = workspace.adjoints.at(kCell, i) + at;
+      values = tape_.control.gates[l] + tape_.row(t, i) * tape_.control.gates_stride;
+      h = tape_.hidden(t, i, l);
     }
+    control_layer_backward(dvalues, dcell, dh, values, h, tape_.cell(t, i, l), tape_.cell(t - 1, i, l), plan_);
     clip(dvalues, plan_.gates, plan_);
   }
 
   // Hand on the gradients of the inputs of layer l: the reverse of Forward::see.
   void see_backward(T* dx, BackwardWorkspace<T>& workspace, const T* dseen, Index t, Index i, Index l) const {
     const Adjoints<T>& adjoints = workspace.adjoints;
-    if (plan_.lstm)
+    if (plan_.recurrent())
       std::copy_n(dseen + plan_.below(l), plan_.units, adjoints.at(kHidden, i) + l * plan_.part_strides[kHidden]);
     if (l > 0) {
       std::copy_n(dseen, plan_.units, workspace.dh.get() + i * workspace.units_stride);

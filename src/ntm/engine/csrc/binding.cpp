@@ -175,18 +175,18 @@ class Bound {
 
 template <typename T>
 struct BoundGradients : Bound<T, Gradients<T>, Sizes> {
-  BoundGradients(const Sizes& sizes, const nb::list& weights, const nb::list& dweights, const nb::list& start,
-                 const nb::list& dstart)
+  BoundGradients(const nb::list& dweights, const nb::list& dstart, const nb::list& weights, const nb::list& start,
+                 const Sizes& sizes)
       : Bound<T, Gradients<T>, Sizes>(
-            {weights, dweights, start, dstart}, sizes, weights_of<T>(sizes, dweights, "dweights"),
+            {dweights, dstart, weights, start}, sizes, weights_of<T>(sizes, dweights, "dweights"),
             state_of<T>(sizes, 1, dstart, "dstart"), weights_of<const T>(sizes, weights, "weights"),
             state_of<const T>(sizes, 1, start, "start")) {}
 };
 
 template <typename T>
 struct BoundLSTMGradients : Bound<T, LSTMGradients<T>, LSTMSizes> {
-  BoundLSTMGradients(const LSTMSizes& sizes, const nb::list& weights, const nb::list& dweights)
-      : Bound<T, LSTMGradients<T>, LSTMSizes>({weights, dweights}, sizes,
+  BoundLSTMGradients(const nb::list& dweights, const nb::list& weights, const LSTMSizes& sizes)
+      : Bound<T, LSTMGradients<T>, LSTMSizes>({dweights, weights}, sizes,
                                               lstm_weights_of<T>(sizes, dweights, "dweights"),
                                               lstm_weights_of<const T>(sizes, weights, "weights")) {}
 };
@@ -289,10 +289,10 @@ void define(nb::module_& m, const std::string& suffix) {
   nb::class_<Block<T>>(m, name("Block_").c_str())
       .def(nb::init<Index, Index, nb::handle, nb::handle, nb::handle, nb::handle, bool>());
   nb::class_<BoundGradients<T>>(m, name("Gradients_").c_str())
-      .def(nb::init<const Sizes&, const nb::list&, const nb::list&, const nb::list&, const nb::list&>())
+      .def(nb::init<const nb::list&, const nb::list&, const nb::list&, const nb::list&, const Sizes&>())
       .def("compute", &BoundGradients<T>::compute);
   nb::class_<BoundLSTMGradients<T>>(m, name("LSTMGradients_").c_str())
-      .def(nb::init<const LSTMSizes&, const nb::list&, const nb::list&>())
+      .def(nb::init<const nb::list&, const nb::list&, const LSTMSizes&>())
       .def("compute", &BoundLSTMGradients<T>::compute);
   nb::class_<Optimiser<T>>(m, name("Optimiser_").c_str())
       .def("__init__", [](Optimiser<T>* self, const nb::list& rows) { new (self) Optimiser<T>(rows, true); })
@@ -304,16 +304,16 @@ NB_MODULE(NTM_MODULE(NTM_TARGET), m) {
   nb::class_<Sizes>(m, "Sizes")
       .def(
           "__init__",
-          [](Sizes* self, bool lstm, Index inputs, Index outputs, Index units, Index layers, Index locations,
+          [](Sizes* self, int controller, Index inputs, Index outputs, Index units, Index layers, Index locations,
              Index width, Index read_heads, Index write_heads, std::vector<Index> shifts, bool scalar_shift,
              double similarity_epsilon, double sharpening_epsilon, double backward_clip) {
-            new (self) Sizes(
-                checked({lstm, inputs, outputs, units, layers, locations, width, read_heads, write_heads,
-                         std::move(shifts), scalar_shift, similarity_epsilon, sharpening_epsilon, backward_clip}));
+            new (self) Sizes(checked({Controller(controller), inputs, outputs, units, layers, locations, width,
+                                      read_heads, write_heads, std::move(shifts), scalar_shift, similarity_epsilon,
+                                      sharpening_epsilon, backward_clip}));
           },
-          nb::kw_only(), nb::arg("lstm"), nb::arg("inputs"), nb::arg("outputs"), nb::arg("units"), nb::arg("layers"),
-          nb::arg("locations"), nb::arg("width"), nb::arg("read_heads"), nb::arg("write_heads"), nb::arg("shifts"),
-          nb::arg("scalar_shift"), nb::arg("similarity_epsilon"), nb::arg("sharpening_epsilon"),
+          nb::kw_only(), nb::arg("controller"), nb::arg("inputs"), nb::arg("outputs"), nb::arg("units"),
+          nb::arg("layers"), nb::arg("locations"), nb::arg("width"), nb::arg("read_heads"), nb::arg("write_heads"),
+          nb::arg("shifts"), nb::arg("scalar_shift"), nb::arg("similarity_epsilon"), nb::arg("sharpening_epsilon"),
           nb::arg("backward_clip"));
   nb::class_<LSTMSizes>(m, "LSTMSizes")
       .def(

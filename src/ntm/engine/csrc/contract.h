@@ -20,14 +20,36 @@ namespace ntm::NTM_TARGET {
 
 using Index = std::int64_t;
 
+// Kinds of controllers, in the order of CONTROLLER_GATES (config.py), and the number of values per
+// unit that the linear map of a layer emits. Every size that depends on the kind follows from them.
+enum class Controller { feedforward, lstm };
+constexpr Index kControllerGates[] = {1, 4};
+
+struct Shape {
+  Index rows, columns;
+
+  Index size() const { return rows * columns; }
+};
+
 struct Sizes {
-  bool lstm;
+  Controller controller;
   Index inputs, outputs, units, layers;  // layers: 1 for a feedforward controller
   Index locations, width, read_heads, write_heads;
   std::vector<Index> shifts;
   bool scalar_shift;
   double similarity_epsilon, sharpening_epsilon;
   double backward_clip;  // limit per step for the gradients of controller and head values; may be infinite
+
+  // Return the number of values that the linear map of a controller layer emits.
+  Index emitted() const { return kControllerGates[int(controller)] * units; }
+  // Return the number of controller layers that carry state.
+  Index recurrent() const { return controller == Controller::feedforward ? 0 : layers; }
+
+  // Return the number of inputs of controller layer l, without and with its own hidden state.
+  Index below(Index l) const { return l == 0 ? inputs + read_heads * width : units; }
+  Index seen(Index l) const { return below(l) + (recurrent() ? units : 0); }
+  // Return the number of values that a head emits for its shift.
+  Index shift_values() const { return scalar_shift ? 1 : Index(shifts.size()); }
 };
 
 // The parameters as the layer holds them. Linear maps are (outputs, inputs) with a bias (outputs):
@@ -45,6 +67,16 @@ struct WeightsOf {
   LinearOf<Pointer> heads, output;
 };
 
+// Return the shape (outputs, inputs) of each linear map: controller layers, heads, output.
+inline std::vector<Shape> map_shapes(const Sizes& s) {
+  const Index read_head = s.width + 3 + s.shift_values(), write_head = read_head + 2 * s.width;
+  std::vector<Shape> shapes;
+  for (Index l = 0; l < s.layers; ++l) shapes.push_back({s.emitted(), s.seen(l)});
+  shapes.push_back({s.read_heads * read_head + s.write_heads * write_head, s.units});
+  shapes.push_back({s.outputs, s.units + s.read_heads * s.width});
+  return shapes;
+}
+
 template <typename T>
 using Weights = WeightsOf<const T*>;
 template <typename T>
@@ -58,21 +90,14 @@ enum Part { kMemory, kReadWeightings, kWriteWeightings, kReads, kHidden, kCell, 
 template <typename Pointer>
 using StateOf = std::array<Pointer, kParts>;
 
-struct PartShape {
-  Index rows, columns;
-
-  Index size() const { return rows * columns; }
-};
-
 // Return the shape of each part of a state, per sequence.
-inline std::array<PartShape, kParts> state_shapes(const Sizes& s) {
-  const Index layers = s.lstm ? s.layers : 0;
+inline std::array<Shape, kParts> state_shapes(const Sizes& s) {
   return {{{s.locations, s.width},
            {s.read_heads, s.locations},
            {s.write_heads, s.locations},
            {s.read_heads, s.width},
-           {layers, s.units},
-           {layers, s.units}}};
+           {s.recurrent(), s.units},
+           {s.recurrent(), s.units}}};
 }
 
 template <typename T>

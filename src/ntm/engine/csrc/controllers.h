@@ -47,4 +47,27 @@ void lstm_backward(T* dvalues, T* dcell, const T* dh, const T* gates, const T* c
   }
 }
 
+// One layer of the controller, by its kind. Without recurrent layers, the cells are null.
+template <typename T>
+void control_layer(T* h, T* cell, T* values, const T* previous_cell, const Plan& plan) {
+  switch (plan.controller) {
+    case Controller::feedforward:
+      return feedforward(h, values, plan.units);
+    case Controller::lstm:
+      return lstm(h, cell, values, previous_cell, plan.units);
+  }
+}
+
+// values: as `control_layer` left them.
+template <typename T>
+void control_layer_backward(T* dvalues, T* dcell, const T* dh, const T* values, const T* h, const T* cell,
+                            const T* previous_cell, const Plan& plan) {
+  switch (plan.controller) {
+    case Controller::feedforward:
+      return feedforward_backward(dvalues, dh, h, plan.units);
+    case Controller::lstm:
+      return lstm_backward(dvalues, dcell, dh, values, cell, previous_cell, plan.units);
+  }
+}
+
 }  // namespace ntm::NTM_TARGET

@@ -92,16 +92,14 @@ class Forward {
       T* seen = control.seen[l] + tape_.row(t, 0) * control.seen_stride[l];
       for (Index i = 0; i < running; ++i) see(seen + i * control.seen_stride[l], t, i, l);
       const Index stride = control.gates_stride;
-      T* result = plan_.lstm ? control.gates[l] + tape_.row(t, 0) * stride : values;
+      T* result = plan_.recurrent() ? control.gates[l] + tape_.row(t, 0) * stride : values;
       maps_.controller[l].apply(result, stride, seen, control.seen_stride[l], running, stride);
       for (Index i = 0; i < running; ++i) {
-        if (plan_.lstm)
-          lstm(tape_.hidden(t, i, l), tape_.cell(t, i, l), result + i * stride, tape_.cell(t - 1, i, l), plan_.units);
-        else
-          feedforward(tape_.features(t, i), result + i * stride, plan_.units);
+        T* h = plan_.recurrent() ? tape_.hidden(t, i, l) : tape_.features(t, i);
+        control_layer<T>(h, tape_.cell(t, i, l), result + i * stride, tape_.cell(t - 1, i, l), plan_);
       }
     }
-    if (!plan_.lstm) return;
+    if (!plan_.recurrent()) return;
     for (Index i = 0; i < running; ++i)
       std::copy_n(tape_.hidden(t, i, plan_.layers - 1), plan_.units, tape_.features(t, i));
   }
@@ -114,7 +112,7 @@ class Forward {
     } else {
       to = std::copy_n(tape_.hidden(t, i, l - 1), plan_.units, to);
     }
-    if (plan_.lstm) std::copy_n(tape_.hidden(t - 1, i, l), plan_.units, to);
+    if (plan_.recurrent()) std::copy_n(tape_.hidden(t - 1, i, l), plan_.units, to);
   }
 
   // Write to the memory, then read it, at one step of one sequence.

@@ -41,7 +41,7 @@ void strip_rows(T* plain, const T* rows, Index count, Index length, Index row) {
 template <typename T>
 void state_in(const MutableState<T>& to, const State<T>& from, Index b, const Plan& plan) {
   for (int part = 0; part < kParts; ++part) {
-    const PartShape shape = plan.parts[part];
+    const Shape shape = plan.parts[part];
     const T* plain = from[part] ? from[part] + b * shape.size() : nullptr;
     if (part != kMemory)
       pad_rows(to[part], plain, shape.rows, shape.columns, plan.part_strides[part]);
@@ -55,7 +55,7 @@ void state_in(const MutableState<T>& to, const State<T>& from, Index b, const Pl
 template <typename T>
 void state_out(const MutableState<T>& to, Index b, const State<T>& from, const Plan& plan) {
   for (int part = 0; part < kParts; ++part) {
-    const PartShape shape = plan.parts[part];
+    const Shape shape = plan.parts[part];
     T* plain = to[part] + b * shape.size();
     if (part == kMemory)
       panels_out(plain, from[part], plan);

@@ -53,22 +53,20 @@ struct HeadKind {
 
 struct Plan : Sizes {
   Index row;                   // N rounded up to whole panels: length of every array over the locations
-  Index recurrent;             // number of LSTM layers: 0 for a feedforward controller
   Index shift_outputs;         // raw values per head for the shift
   Index gates;                 // values that a controller layer's linear map emits
   Index reach;                 // largest of the offsets, without its sign
   std::vector<Index> offsets;  // shifts as the shortest equal rotations: at most N / 2 either way
   HeadKind read, write;
   Index raw_heads, squashed_heads, features;
-  std::array<PartShape, kParts> parts;     // shapes of a state's parts
+  std::array<Shape, kParts> parts;         // shapes of a state's parts
   std::array<Index, kParts> part_strides;  // row stride of each part in the kernels' layout; memories are in panels
 
   explicit Plan(const Sizes& sizes)
       : Sizes(sizes),
         row(padded(locations)),
-        recurrent(lstm ? layers : 0),
-        shift_outputs(scalar_shift ? 1 : Index(shifts.size())),
-        gates(lstm ? 4 * units : units),
+        shift_outputs(shift_values()),
+        gates(emitted()),
         reach(0),
         read(kind(read_heads, false, 0, 0)),
         write(kind(write_heads, true, read_heads * read.squashed.size, read_heads * read.raw.size)),
@@ -84,10 +82,6 @@ struct Plan : Sizes {
       reach = std::max(reach, offset < 0 ? -offset : offset);
     }
   }
-
-  // Return the number of inputs of controller layer l, without and with its hidden state (LSTM).
-  Index below(Index l) const { return l == 0 ? inputs + read_heads * width : units; }
-  Index seen(Index l) const { return below(l) + (lstm ? units : 0); }
 
   // Return the number of elements of a memory, and of any part of a state, in the kernels' layout.
   Index memory_size() const { return row * width; }

@@ -69,8 +69,8 @@ Index elements(const Plan& plan, Index rows) {
 template <typename Pointer>
 struct ControlTapeOf {
   Pointer heads, features;           // squashed head values; [h, reads]
-  std::vector<Pointer> seen, gates;  // per layer: inputs of its linear map; gates of an LSTM
-  Pointer hidden = {}, cell = {};    // of all layers of an LSTM
+  std::vector<Pointer> seen, gates;  // per layer: inputs of its linear map; gates of a recurrent layer
+  Pointer hidden = {}, cell = {};    // of all recurrent layers
   Index features_stride, heads_stride, gates_stride, hidden_stride;
   std::vector<Index> seen_stride;
 
@@ -81,9 +81,9 @@ struct ControlTapeOf {
     for (Index l = 0; l < plan.layers; ++l) {
       seen_stride.push_back(padded(plan.seen(l)));
       seen.push_back(arena.take(seen_stride[l]));
-      if (plan.lstm) gates.push_back(arena.take(gates_stride));
+      if (plan.recurrent()) gates.push_back(arena.take(gates_stride));
     }
-    if (plan.lstm) hidden = arena.take(hidden_stride), cell = arena.take(hidden_stride);
+    if (plan.recurrent()) hidden = arena.take(hidden_stride), cell = arena.take(hidden_stride);
     heads = arena.take(heads_stride = padded(plan.squashed_heads));
     arena.size += kPanel;  // vectors may read past the last row
   }
@@ -212,14 +212,14 @@ struct TapeOf {
   // Return the parts of the state after step t (-1: the start), in the kernels' layout.
   StateOf<Pointer> state(Index t, Index i) const {
     const RecordOf<Pointer> record = memory.record(t, i);
-    const bool lstm = plan.lstm;
-    return {memory.memory(t, i),         record.read.weightings,           record.write.weightings,
-            features(t, i) + plan.units, lstm ? hidden(t, i, 0) : nullptr, lstm ? cell(t, i, 0) : nullptr};
+    return {memory.memory(t, i),         record.read.weightings, record.write.weightings,
+            features(t, i) + plan.units, hidden(t, i, 0),        cell(t, i, 0)};
   }
 
  private:
+  // Null without recurrent layers.
   Pointer layer(Pointer array, Index t, Index i, Index l) const {
-    return array + row(t, i) * control.hidden_stride + l * plan.part_strides[kHidden];
+    return !array ? nullptr : array + row(t, i) * control.hidden_stride + l * plan.part_strides[kHidden];
   }
 };
 

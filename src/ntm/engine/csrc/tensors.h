@@ -213,20 +213,13 @@ inline void require_count(const nb::list& list, std::size_t count, const char* n
 template <typename T>
 WeightsOf<T*> weights_of(const Sizes& s, const nb::list& tensors, const char* name) {
   require_count(tensors, 2 * (s.layers + 2), name);
-  std::size_t next = 0;
-  const auto map = [&](Index outputs, Index inputs) {
-    T* const weight = elements_of<T>(tensors[next++], product({outputs, inputs}), name);
-    return LinearOf<T*>{weight, elements_of<T>(tensors[next++], outputs, name)};
-  };
-  const Index reads = s.read_heads * s.width, shifts = s.scalar_shift ? 1 : Index(s.shifts.size());
-  WeightsOf<T*> weights;
-  for (Index l = 0; l < s.layers; ++l) {
-    const Index below = l == 0 ? s.inputs + reads : s.units;
-    weights.controller.push_back(s.lstm ? map(4 * s.units, below + s.units) : map(s.units, below));
+  std::vector<LinearOf<T*>> maps;
+  for (const Shape& shape : map_shapes(s)) {
+    const std::size_t next = 2 * maps.size();
+    T* const weight = elements_of<T>(tensors[next], shape.size(), name);
+    maps.push_back({weight, elements_of<T>(tensors[next + 1], shape.rows, name)});
   }
-  weights.heads = map(s.read_heads * (s.width + 3 + shifts) + s.write_heads * (3 * s.width + 3 + shifts), s.units);
-  weights.output = map(s.outputs, s.units + reads);
-  return weights;
+  return {{maps.begin(), maps.end() - 2}, maps.end()[-2], maps.end()[-1]};
 }
 
 // Return the LSTM's weights. tensors: `below` and `own` of each layer, output, its bias, the start.
@@ -254,7 +247,7 @@ LSTMWeightsOf<T*> lstm_weights_of(const LSTMSizes& s, const nb::list& tensors, c
 template <typename T>
 StateOf<T*> state_of(const Sizes& s, Index sequences, const nb::list& tensors, const char* name,
                      bool may_be_null = false) {
-  if (s.lstm || tensors.size() != kHidden) require_count(tensors, kParts, name);
+  if (s.recurrent() || tensors.size() != kHidden) require_count(tensors, kParts, name);
   const auto shapes = state_shapes(s);
   StateOf<T*> state = {};
   for (std::size_t part = 0; part < tensors.size(); ++part) {
@@ -306,7 +299,8 @@ inline Sizes checked(Sizes s) {
     if (size < 1 || size > most) throw std::invalid_argument("sizes must be from 1 to 2^31");
   for (const Index shift : s.shifts)
     if (shift < -most || shift > most) throw std::invalid_argument("shifts must be within 2^31");
-  if (!s.lstm && s.layers != 1) throw std::invalid_argument("a feedforward controller has one layer");
+  if (std::size_t(s.controller) >= std::size(kControllerGates)) throw std::invalid_argument("no such controller");
+  if (!s.recurrent() && s.layers != 1) throw std::invalid_argument("a feedforward controller has one layer");
   const Index heads = s.read_heads + s.write_heads, emitted = 3 * s.width + 10 + Index(s.shifts.size());
   product({64, heads, emitted, s.units});
   product({64, heads, s.locations, s.width});

@@ -77,9 +77,9 @@ std::vector<float>& parameter(Network& network, Index i) {
 #define EXPORT(name) extern "C" __attribute__((export_name(#name)))
 
 EXPORT(create)
-Network* create(bool lstm, int inputs, int outputs, int units, int layers, int locations, int width, int read_heads,
-                int write_heads, const int* shifts, int shift_count, bool scalar_shift) {
-  return new Network({lstm, inputs, outputs, units, layers, locations, width, read_heads, write_heads,
+Network* create(int controller, int inputs, int outputs, int units, int layers, int locations, int width,
+                int read_heads, int write_heads, const int* shifts, int shift_count, bool scalar_shift) {
+  return new Network({Controller(controller), inputs, outputs, units, layers, locations, width, read_heads, write_heads,
                       std::vector<Index>(shifts, shifts + shift_count), scalar_shift, NTM_SIMILARITY_EPSILON,
                       NTM_SHARPENING_EPSILON, HUGE_VAL});
 }

@@ -12,7 +12,7 @@
  * same as in the Python package. Arrays are float32 and row-major.
  */
 
-import { PAPER, RMSPROP, SMALLEST_BLOCK } from "./facts.js";
+import { CONTROLLERS, PAPER, RMSPROP, SMALLEST_BLOCK } from "./facts.js";
 import { count, parameterShapes, requireConfig, traceShapes } from "./shapes.js";
 
 /** @import { OptimiserSettings } from "./python.d.ts" */
@@ -279,7 +279,7 @@ function withArguments(exports, arrays, call) {
 /** @param {Config} c */
 function sizesOf(c) {
   return [
-    c.controller === "lstm", c.input_size, c.output_size, c.controller_size,
+    CONTROLLERS.indexOf(c.controller), c.input_size, c.output_size, c.controller_size,
     c.controller_layers, c.memory_locations, c.memory_width, c.read_heads, c.write_heads,
   ];
 }
