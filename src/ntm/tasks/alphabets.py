@@ -56,7 +56,8 @@ class Alphabet:
     def _place(self, unit: Unit) -> int:
         symbol = as_symbol(unit)
         if symbol not in self._places:
-            known = " ".join(self.symbols[:40]) + (" ..." if len(self.symbols) > 40 else "")
+            first = (name.replace(" ", "\N{OPEN BOX}") for name in self.symbols[:40])
+            known = " ".join(first) + (" ..." if len(self.symbols) > 40 else "")
             raise ValueError(f"the network does not know the symbol {symbol!r}; it knows {known}")
         return self._places[symbol]
 
