@@ -2,8 +2,9 @@
 
 `make screenshots` calls it.
 
-It trains four copy networks, which takes a minute or two, opens the studio on them and photographs
-its views in a browser. `--runs DIR` takes the runs of a folder instead, copy-ntm-ff-1 among them.
+It trains four copy networks and a network of dates, which takes a few minutes, opens the studio on
+them and photographs its views in a browser. `--runs DIR` takes the runs of a folder instead,
+copy-ntm-ff-1 and dates among them.
 """
 
 import argparse
@@ -25,6 +26,7 @@ IMAGES = Path(__file__).parent / "images"
 PREVIEW = IMAGES.parents[1] / "src/ntm/site/static/preview.png"
 TRAINED = (("ntm-ff", 1), ("ntm-ff", 2), ("ntm-lstm", 1), ("ntm-lstm", 2))
 NETWORK = "run:copy-ntm-ff-1"
+DATES = ("9 february 1974", 22)  # a typed input, and the step that is shown
 
 
 def main() -> None:
@@ -49,6 +51,12 @@ def train(folder: Path) -> None:
         command = [sys.executable, "-m", "ntm", "train", "copy", "--model", model]
         command += ["--seed", str(seed), "--starts", "1", "--sequences", "20000"]
         subprocess.run([*command, "--run", folder / f"copy-{model}-{seed}"], check=True)
+    file = folder / "dates.jsonl"
+    subprocess.run(
+        [sys.executable, "examples/make_dates.py", file], cwd=IMAGES.parents[1], check=True
+    )
+    command = [sys.executable, "-m", "ntm", "train", str(file), "--model", "ntm-lstm"]
+    subprocess.run([*command, "--sequences", "30000", "--run", folder / "dates"], check=True)
 
 
 @contextmanager
@@ -108,6 +116,12 @@ def photograph(browser: Browser, address: str) -> None:
         step_to(shown, 160)
         shown.locator(".transport").evaluate("bar => bar.scrollIntoView()")
         save(shown, "studio-longer.png")
+    with page(browser, 1280, 1060) as shown:
+        shown.goto(f"{address}#play/run:dates")
+        shown.get_by_label("Input", exact=True).fill(DATES[0])
+        shown.locator(".summary h2").get_by_text(DATES[0]).wait_for()
+        step_to(shown, DATES[1])
+        save(shown, "studio-symbols.png")
     with page(browser, 390, 1100, device_scale_factor=1.5) as shown:
         play(shown, address, length=10)
         step_to(shown, 14)

@@ -1,5 +1,6 @@
 """Tutorials, notebooks and the one-file example do what they say."""
 
+import math
 import os
 import re
 import runpy
@@ -17,6 +18,7 @@ import torch
 from nbclient import NotebookClient
 from tests.test_docs import commands, python_blocks
 
+from ntm import NTM
 from ntm.commands.main import main
 from ntm.models import MODELS
 from ntm.tasks import TASKS, Batch, Copy, check_batch, cost_in_bits
@@ -131,3 +133,29 @@ def test_the_problems_of_the_one_file_example_are_those_of_the_task() -> None:
     torch.testing.assert_close(
         example["bits_per_sequence"](logits, ours), cost_in_bits(logits, theirs)
     )
+
+
+def test_the_example_of_text_carries_its_state(tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text("the cat sat on the mat. " * 400)
+    script = str(ROOT / "examples" / "characters.py")
+    command = [sys.executable, script, "--text", str(tmp_path / "text.txt"), "--updates", "100"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ)
+    first, result, *written = done.stdout.splitlines()
+    assert re.fullmatch(r" +100 updates: \d\.\d{3} bits per character", first)
+    carried, new = map(float, re.findall(r"\d+\.\d{3}", result))
+    assert carried < 1.5  # the characters alone have an entropy of 3.2 bits
+    assert carried < new
+    assert len("\n".join(written)) == 200
+
+
+def test_the_example_of_text_measures_what_one_long_call_gives() -> None:
+    example = runpy.run_path(str(ROOT / "examples" / "characters.py"))
+    torch.manual_seed(1)
+    net = NTM(5, 5, controller_size=7, memory_locations=6, memory_width=3)
+    streams = example["streams_of"](torch.randint(5, (900,)), 3)
+    inputs = torch.nn.functional.one_hot(streams[:-1], 5).float()
+    logits = net(inputs)[0].flatten(0, 1)
+    nats = torch.nn.functional.cross_entropy(logits, streams[1:].flatten())
+    bits = example["bits_per_character"](net, streams)
+    assert bits == pytest.approx(nats.item() / math.log(2), rel=1e-5)
+    assert bits != example["bits_per_character"](net, streams, carry=False)

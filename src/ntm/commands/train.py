@@ -79,6 +79,8 @@ def run(options: argparse.Namespace) -> int:
     if options.settings:
         _print_settings(settings)
         return 0
+    if not options.resume:
+        _print_examples(settings)
     chosen = {"resume": options.resume, "progress": make_progress()}
     result = train(settings, folder, **chosen, raises=False)
     solved = _print_result(result, folder, settings)
@@ -90,6 +92,15 @@ def run(options: argparse.Namespace) -> int:
 def is_examples(task: str) -> bool:
     """Return whether the argument TASK is the path of a file of examples."""
     return task.endswith(_FILES_OF_EXAMPLES)
+
+
+def _print_examples(settings: "Settings") -> None:
+    """Print what a file of examples contains, on one rank only."""
+    from ntm.tasks import Examples
+    from ntm.training.parallel import leads
+
+    if isinstance(settings.task, Examples) and leads():
+        print(settings.task.summary)
 
 
 def _print_result(result: "Result", folder: Path, settings: "Settings") -> bool:
@@ -160,6 +171,7 @@ def _new(
         for name in ("aligned", "classify", "valid"):
             if getattr(options, name):
                 raise ValueError(f"--{name} is for a file of examples; leave it out.")
+        _require_ending(options.task)
         return preset(options.task, model)
     from ntm.paper.examples import settings_for_examples
     from ntm.tasks import examples_from
@@ -169,6 +181,16 @@ def _new(
         layout = "classification"
     task = examples_from(options.task, layout, options.valid or "")
     return preset(task, model) if options.paper else settings_for_examples(task, model)
+
+
+def _require_ending(task: str) -> None:
+    """Refuse a file that is neither Python nor a file of examples."""
+    if Path(task).suffix not in ("", ".py") and Path(task).is_file():
+        endings = ", ".join(_FILES_OF_EXAMPLES)
+        raise ValueError(
+            f"{task} is not a file of examples; its name must end in {endings}, with one example "
+            f"per line."
+        )
 
 
 def _fine_tuned(

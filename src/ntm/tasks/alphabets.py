@@ -33,6 +33,11 @@ class Alphabet:
         """Names of the channels."""
         return self.symbols or tuple(f"bit {number}" for number in range(1, self.bits + 1))
 
+    def __str__(self) -> str:
+        if not self.symbols:
+            return f"{self.bits} bit{'s' * (self.bits > 1)}"
+        return f"{len(self.symbols):,} symbol{'s' * (len(self.symbols) > 1)}"
+
     @property
     def is_text(self) -> bool:
         """Whether a sequence can be written as a string, one character per symbol."""
@@ -51,7 +56,8 @@ class Alphabet:
     def _place(self, unit: Unit) -> int:
         symbol = as_symbol(unit)
         if symbol not in self._places:
-            known = " ".join(self.symbols[:40]) + (" ..." if len(self.symbols) > 40 else "")
+            first = (name.replace(" ", "\N{OPEN BOX}") for name in self.symbols[:40])
+            known = " ".join(first) + (" ..." if len(self.symbols) > 40 else "")
             raise ValueError(f"the network does not know the symbol {symbol!r}; it knows {known}")
         return self._places[symbol]
 
@@ -76,7 +82,7 @@ class Collector:
 
     def add(self, units: Sequence[Unit]) -> None:
         """Add the units of a line."""
-        for unit in set(units):
+        for unit in set(units) - self.symbols:
             if isinstance(unit, str):
                 self.symbols.add(unit)
             else:

@@ -18,10 +18,11 @@ class _Collecting:
 
     def read(self, path: Path) -> str:
         """Visit every line of a file; return the digest of the file."""
+        suffix = path.suffix
 
         def visit(number: int, line: bytes) -> None:
             try:
-                self._add(*pair_in(line, path.suffix))
+                self._add(*pair_in(line, suffix))
             except ValueError as error:
                 raise damaged(path, number, error) from error
 
@@ -47,6 +48,8 @@ def examples_from(
     """
     path, collecting = readable(file), _Collecting(layout)
     digest = collecting.read(path)
+    if collecting.examples < 2 and not valid:
+        raise DataError(f"{path} has one example; add others, or name a file with --valid.")
     other = str(readable(valid)) if valid else ""
     if other:
         collecting.read(Path(other))

@@ -27,6 +27,7 @@ Part = Literal["kept", "held out", "all"]
 FLAG = "\N{RIGHTWARDS ARROW}"
 END = "\N{DOWNWARDS ARROW WITH CORNER LEFTWARDS}"
 HELD_OUT = 0.1
+_SHOWN = 60  # characters of a value in a summary
 
 Ones = list[list[int]]
 """Channels that are 1, for every step."""
@@ -100,6 +101,17 @@ class Examples(Task):
     def problems(self) -> int:
         """Number of examples in this part of the file."""
         return len(self._offsets)
+
+    @property
+    def summary(self) -> str:
+        """Sizes of the file in words, with an example as it is read."""
+        asked, answer = (f"{value!r:.{_SHOWN}}" for value in self.pair(0))
+        return (
+            f"{Path(self.file).name}: {self.problems:,} examples to train on and "
+            f"{self.for_validation.problems:,} for validation, with inputs of "
+            f"{self.input_alphabet} and targets of {self.target_alphabet}; {asked} is answered by "
+            f"{answer}."
+        )
 
     @property
     def for_validation(self) -> "Examples":

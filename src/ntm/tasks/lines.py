@@ -21,6 +21,7 @@ _HASHES = 2**32
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _HEADING = ["input", "target"]
 _DIGEST_BYTES = 16
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some programs put it before the first line
 
 Pair = tuple[Any, Any]
 """Input and target of an example, as the file has them."""
@@ -90,7 +91,7 @@ def _opened(path: Path, held_out: float, _changed: int, _size: int) -> Lines:
 
 def pair_in(line: bytes, suffix: str) -> Pair:
     """Return the input and the target of a line; a ValueError says why it has none."""
-    text = line.decode().rstrip("\r\n")
+    text = _text(line)
     return _row(text, suffix) if suffix in _DELIMITERS else _object(text)
 
 
@@ -99,13 +100,20 @@ def input_in(line: bytes, suffix: str, typed: Callable[[str], Any]) -> Any:
 
     typed: function that reads a line of plain text, for files without a format in `FORMATS`.
     """
-    text = line.decode().rstrip("\r\n")
+    text = _text(line)
     if suffix in _DELIMITERS:
         return next(csv.reader([text], delimiter=_DELIMITERS[suffix], strict=True))[0]
     if suffix != ".jsonl":
         return typed(text)
     found = json.loads(text)
     return found.get("input") if isinstance(found, dict) else found
+
+
+def _text(line: bytes) -> str:
+    try:
+        return line.decode().rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"this is not utf-8 text (byte {error.start + 1} of the line)") from error
 
 
 def _object(text: str) -> Pair:
@@ -127,7 +135,10 @@ def _row(text: str, suffix: str) -> Pair:
     try:
         cells = next(csv.reader([text], delimiter=_DELIMITERS[suffix], strict=True))
     except csv.Error as error:
-        raise ValueError(f"the columns cannot be read ({error})") from error
+        raise ValueError(
+            f"the columns cannot be read ({error}); an example is one line, and a quote inside a "
+            f"quoted column is doubled"
+        ) from error
     if len(cells) != 2:
         raise ValueError(f"a line must have two columns, not {len(cells)}")
     return cells[0], cells[1]
@@ -136,7 +147,9 @@ def _row(text: str, suffix: str) -> Pair:
 def example_lines(file: Iterable[bytes], suffix: str) -> Iterator[tuple[int, int, bytes]]:
     """Yield the number, the offset and the content of every line that holds an example."""
     offset = 0
-    for number, line in enumerate(file, start=1):
+    for number, whole in enumerate(file, start=1):
+        line = whole.removeprefix(_BYTE_ORDER_MARK) if number == 1 else whole
+        offset += len(whole) - len(line)
         if line.strip() and not (number == 1 and _is_heading(line, suffix)):
             yield number, offset, line
         offset += len(line)

@@ -8,7 +8,7 @@ import { messageOf } from "../../studio/static/dom.js";
 import { sizeOf } from "../../studio/static/problems.js";
 import { Generator } from "./random.js";
 import { sharedFile } from "./sharing.js";
-import { atSizes, formOf, makeTask, sampleProblems } from "./tasks.js";
+import { atSizes, factsOf, formOf, makeTask, sampleProblems } from "./tasks.js";
 
 /** @import { NTMConfig } from "../../engine/web/python.d.ts" */
 /** @import { Network, Problem, Sizes, TraceDocument, TraceRequest } from "../../studio/static/types.d.ts" */
@@ -118,7 +118,7 @@ export class Backend {
    * @param {NetworkFacts} network
    */
   async #tryOut({ id, task }) {
-    const problem = this.example(id, this.catalogue.tasks[task].smallest, 1);
+    const problem = this.example(id, this.#factsOf(task).smallest, 1);
     await this.trace({ network: id, problem });
   }
 
@@ -169,9 +169,16 @@ export class Backend {
     return [...this.#added, ...this.catalogue.networks, ...this.catalogue.baselines];
   }
 
+  /** @param {string} name */
+  #factsOf(name) {
+    const facts = factsOf(name, this.catalogue.tasks);
+    if (facts) return facts;
+    throw new Error(`There is no task ${name} here.`);
+  }
+
   /** @param {NetworkFacts} network */
   taskOf({ task, task_settings: settings }) {
-    return makeTask(this.catalogue.tasks[task], settings);
+    return makeTask(this.#factsOf(task), settings);
   }
 
   /** @param {string} id */
@@ -192,8 +199,9 @@ export class Backend {
    */
   async trace({ network: id, problem, memory_locations: locations }, _signal, damage = {}) {
     const network = this.find(id);
-    const facts = this.catalogue.tasks[network.task];
-    const title = `${network.title}, ${sizesInWords(problem, facts)}`;
+    const facts = this.#factsOf(network.task);
+    const words = this.taskOf(network).kind.title?.(problem) ?? sizesInWords(problem, facts);
+    const title = `${network.title}, ${words}`;
     // The hint tells what a trained network does.
     const hint = network.sequences === 0 ? null : facts.look_for || null;
     const about = { title, hint, model: network.model };
@@ -209,7 +217,8 @@ export class Backend {
    * @param {number | null} [locations]
    */
   #requireRoom(config, problem, task, locations) {
-    const steps = task.kind.steps(atSizes(task, sizesOf(problem, task.facts)).settings);
+    const steps = task.kind.stepsOf?.(problem, task.settings) ??
+      task.kind.steps(atSizes(task, sizesOf(problem, task.facts)).settings);
     const { max_steps: maxSteps, max_values: maxValues } = this.catalogue.limits;
     if (steps > maxSteps) {
       throw new Error(`This problem takes ${steps} steps; the page shows up to ${maxSteps}.`);

@@ -1,5 +1,6 @@
 /** The engine's traces as documents for the viewer, as in Python's ntm.studio.documents. */
 
+import { peakOf } from "../../studio/static/arrays.js";
 import { NTM_ARRAYS, TRACE_FORMAT } from "../../studio/static/facts.js";
 import { traceWith } from "./meddling.js";
 import { channelsOf, encodeProblem, optimumOf } from "./tasks.js";
@@ -16,7 +17,9 @@ import { channelsOf, encodeProblem, optimumOf } from "./tasks.js";
  * @returns {TraceDocument}
  */
 export function traceDocument(network, problem, task, about, damage = {}) {
-  const batch = encodeProblem(problem, task);
+  const batch = posed(network, problem, task);
+  const kinds = task.kind.outputKinds?.(task.settings) ?? { inputs: "bits", outputs: "bits" };
+  const isScored = task.kind.isScored?.(problem) ?? true;
   const isChanged = damage.edit || damage.fix;
   const { outputs, ...recorded } = isChanged ? traceWith(network, batch, damage) : network.trace(batch);
   const labels = channelsOf(task);
@@ -33,14 +36,33 @@ export function traceDocument(network, problem, task, about, damage = {}) {
     config: network.config,
     steps: batch.steps,
     labels,
-    kinds: { inputs: "bits", outputs: "bits" }, // of every task that can be drawn
+    kinds,
     inputs: shaped(batch.inputs, labels.inputs),
-    outputs: shaped(outputs.values.map(sigmoid), labels.outputs),
-    targets: shaped(batch.targets, labels.outputs),
+    outputs: shaped(PROBABILITIES[kinds.outputs](outputs.values, batch.steps), labels.outputs),
+    targets: isScored ? shaped(batch.targets, labels.outputs) : null,
     optimal: optimal && shaped(optimal, labels.outputs),
     answer_steps: [...batch.mask.keys()].filter((step) => batch.mask[step] > 0),
-    ...verdict(outputs.values, batch),
+    ...(isScored ? VERDICTS[kinds.outputs](outputs.values, batch) : { cost_bits: null, wrong_bits: null }),
     ...inside(recorded, network.config),
+  };
+}
+
+/**
+ * A problem as a batch. Without a target, it ends where the network ends its answer.
+ * @param {Machine} network @param {Problem} problem @param {Task} task
+ * @returns {Sequence}
+ */
+function posed(network, problem, task) {
+  const batch = encodeProblem(problem, task);
+  const { inputs, outputs } = channelsOf(task);
+  if (!task.kind.stepsAnswered || task.kind.isScored?.(problem)) return batch;
+  const { values } = network.trace(batch).outputs;
+  const steps = task.kind.stepsAnswered(problem, task.settings, values, outputs.length) ?? batch.steps;
+  return {
+    steps, sequences: 1,
+    inputs: batch.inputs.slice(0, steps * inputs.length),
+    targets: batch.targets.slice(0, steps * outputs.length),
+    mask: batch.mask.slice(0, steps),
   };
 }
 
@@ -61,10 +83,48 @@ function verdict(logits, { targets, mask, steps }) {
   return { cost_bits: Number.isFinite(bits) ? bits : null, wrong_bits: wrong };
 }
 
+/**
+ * The same for symbols: at every scored step, the most probable symbol must be the target.
+ * @param {Float32Array} logits @param {Sequence} batch
+ */
+function symbolVerdict(logits, { targets, mask, steps }) {
+  const channels = logits.length / steps;
+  const probabilities = softmax(logits, steps);
+  let [nats, wrong] = [0, 0];
+  for (let step = 0; step < steps; step++) {
+    if (!mask[step]) continue;
+    const at = step * channels;
+    const right = peakOf(targets.subarray(at, at + channels));
+    nats -= Math.log(probabilities[at + right]);
+    wrong += Number(peakOf(probabilities.subarray(at, at + channels)) !== right);
+  }
+  const bits = nats / Math.LN2;
+  return { cost_bits: Number.isFinite(bits) ? bits : null, wrong_bits: wrong };
+}
+
 /** @param {number} logit */
 function sigmoid(logit) {
   return 1 / (1 + Math.exp(-logit));
 }
+
+/** @param {Float32Array} logits @param {number} steps */
+function softmax(logits, steps) {
+  const channels = logits.length / steps;
+  const values = new Float32Array(logits.length);
+  for (let at = 0; at < logits.length; at += channels) {
+    const row = logits.subarray(at, at + channels);
+    const most = row[peakOf(row)];
+    const powers = row.map((logit) => Math.exp(logit - most));
+    const sum = powers.reduce((total, power) => total + power, 0);
+    values.set(powers.map((power) => power / sum), at);
+  }
+  return values;
+}
+
+/** @type {Record<string, (logits: Float32Array, steps: number) => Float32Array>} */
+const PROBABILITIES = { bits: (logits) => logits.map(sigmoid), symbols: softmax };
+/** @type {Record<string, typeof verdict>} */
+const VERDICTS = { bits: verdict, symbols: symbolVerdict };
 
 /** @param {Tensors} trace @param {NTMConfig} config */
 function inside(trace, config) {

@@ -8,10 +8,19 @@
  *     kept(task, axis, size)         settings that change with a size, or must not change with it
  *     optimum(problem, task)         the best possible predictions, if these are guesses
  *
- * where `task` has the task's settings by their Python names. The last two are optional.
+ * where `task` has the task's settings by their Python names. The last two are optional. Typed
+ * problems (examples.js) also have
+ *
+ *     stepsOf(problem, task)         steps of a problem
+ *     title(problem)                 words for a problem
+ *     channels(task)                 names of the channels
+ *     outputKinds(task)              kinds of the channels: bits or symbols
+ *     isScored(problem)              whether the problem has targets
+ *     stepsAnswered(problem, task, logits, channels)    steps until the answer ends; null: all
  */
 
 /** @import { AssociativeRecallProblem, CopyProblem, NGramsProblem, PrioritySortProblem, RepeatCopyProblem } from "../../studio/static/python.d.ts" */
+/** @import { Kinds, Labels } from "../../studio/static/types.d.ts" */
 /** @import { Generator } from "./random.js" */
 /** @import { AssociativeRecall, Copy, NGrams, PrioritySort, RepeatCopy } from "./python.d.ts" */
 /** @import { Sequence } from "./types.d.ts" */
@@ -25,6 +34,12 @@
  * @property {(task: Settings) => number} steps
  * @property {(task: Settings, axis: string, size: number) => Partial<Settings>} [kept]
  * @property {(problem: Drawn, task: Settings) => Float32Array} [optimum]
+ * @property {(problem: Drawn, task: Settings) => number} [stepsOf]
+ * @property {(problem: Drawn) => string} [title]
+ * @property {(task: Settings) => Labels} [channels]
+ * @property {(task: Settings) => Kinds} [outputKinds]
+ * @property {(problem: Drawn) => boolean} [isScored]
+ * @property {(problem: Drawn, task: Settings, logits: Float32Array, channels: number) => number | null} [stepsAnswered]
  */
 
 /** Inputs and targets, added step by step, which become a batch of one sequence. */

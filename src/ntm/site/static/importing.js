@@ -6,7 +6,7 @@
 import { MODELS } from "../../engine/web/facts.js";
 import { parameterShapes, requireConfig } from "../../engine/web/shapes.js";
 import { messageOf } from "../../studio/static/dom.js";
-import { channelsOf, makeTask } from "./tasks.js";
+import { channelsOf, factsOf, makeTask } from "./tasks.js";
 import { readSafetensors } from "./weights.js";
 
 /** @import { NTMConfig } from "../../engine/web/python.d.ts" */
@@ -178,8 +178,9 @@ function taskOf({ input_size: inputs, output_size: outputs }, tasks) {
  * @param {Record<string, TaskFacts>} tasks
  */
 function requireTask(name, settings, config, tasks) {
-  if (!Object.hasOwn(tasks, name)) throw new Error(`Its task, ${name}, cannot be drawn in this page.`);
-  const { inputs, outputs } = channelsOf(makeTask(tasks[name], settings));
+  const facts = factsOf(name, tasks);
+  if (!facts) throw new Error(`Its task, ${name}, cannot be drawn in this page.`);
+  const { inputs, outputs } = channelsOf(makeTask(facts, settings));
   if (inputs.length !== config.input_size || outputs.length !== config.output_size) {
     throw new Error(`It has ${config.input_size} inputs and ${config.output_size} outputs; its task ` +
       `has ${inputs.length} and ${outputs.length}.`);

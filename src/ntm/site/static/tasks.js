@@ -4,6 +4,7 @@
  */
 
 import { KINDS, Score } from "./encodings.js";
+import { EXAMPLES, EXAMPLES_FACTS } from "./examples.js";
 
 /** @import { Axis, ProblemForm, SizeRange } from "../../studio/static/python.d.ts" */
 /** @import { Labels, Problem, Sizes } from "../../studio/static/types.d.ts" */
@@ -18,7 +19,17 @@ import { KINDS, Score } from "./encodings.js";
  * @returns {Task}
  */
 export function makeTask(facts, settings = {}) {
-  return { facts, kind: KINDS[facts.task], settings: { ...facts.defaults, ...settings } };
+  const kind = facts.task === EXAMPLES_FACTS.task ? EXAMPLES : KINDS[facts.task];
+  return { facts, kind, settings: { ...facts.defaults, ...settings } };
+}
+
+/**
+ * The facts of a task by its name; null for a task that the page does not know.
+ * @param {string} name @param {Record<string, TaskFacts>} tasks
+ */
+export function factsOf(name, tasks) {
+  if (name === EXAMPLES_FACTS.task) return EXAMPLES_FACTS;
+  return Object.hasOwn(tasks, name) ? tasks[name] : null;
 }
 
 /**
@@ -42,7 +53,8 @@ export function atSizes(task, sizes) {
  * @param {Task} task
  * @returns {Labels}
  */
-export function channelsOf({ facts, settings }) {
+export function channelsOf({ facts, kind, settings }) {
+  if (kind.channels) return kind.channels(settings);
   const known = facts.channels.find(({ options }) =>
     Object.entries(options).every(([name, value]) => settings[name] === value));
   if (!known) throw new Error(`The task ${facts.task} has no such options.`);
@@ -97,7 +109,7 @@ function settingsFor(problem, task) {
 export function formOf(task, limits) {
   const sizes = task.facts.axes.map((axis) => [axis, sizeRange(task, axis, limits)]);
   const parts = task.facts.parts.map(({ name, kind, axes: [axis, ...fixed] }) =>
-    ({ name, kind, axis, shape: fixed.map((setting) => Number(task.settings[setting])) }));
+    ({ name, kind, axis: axis ?? "", shape: fixed.map((setting) => Number(task.settings[setting])) }));
   return { parts, context: Number(task.settings.context ?? 0), sizes: Object.fromEntries(sizes) };
 }
 

@@ -11,7 +11,7 @@ import type {
 
 export type Tensors = Record<string, Tensor>;
 /** A task's settings by their Python names. */
-export type TaskSettings = Record<string, number | boolean | string | null>;
+export type TaskSettings = Record<string, number | boolean | string | string[] | null>;
 
 /** Content of data/site.json. */
 export interface Catalogue extends Guide {
