@@ -71,5 +71,11 @@ def test_the_table_has_maximum_and_median_and_rounds_down() -> None:
         replace(SCORE, seed=seed, accuracy=accuracy) for seed, accuracy in ((101, 40), (102, 70))
     ]
     row = markdown([SCORE, *low]).splitlines()[2]
-    ours = "| regular | `even-pairs` | ntm-ff | 99.9 | 70 | 3 | 64 -> 640 | 30,000 |"
+    ours = "| regular | `even-pairs` | ntm-ff | 99.9 | 70 | 3 | 64 -> 640 | 30,000 | 0.2 |"
     assert row == f"{ours} 100 | 100 | 100 | 96.4 | 100 |"
+
+
+def test_the_published_table_is_made_from_the_scores() -> None:
+    page = (FOLDER.parent / "docs" / "chomsky.md").read_text(encoding="utf-8")
+    table = page.partition("<!-- scores -->\n")[2].partition("\n<!-- end of scores -->")[0]
+    assert table.strip() == markdown(read_scores(FOLDER / "scores.csv")).strip()

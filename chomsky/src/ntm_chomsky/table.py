@@ -9,14 +9,15 @@ from statistics import median
 from ntm_chomsky import ALL
 from ntm_chomsky.column import Score
 
-_OURS = ("level", "task", "network", "maximum", "median", "seeds", "locations", "sequences")
+_OURS = ("level", "task", "network", "maximum", "median", "seeds")
+_HOW = ("locations", "sequences", "minutes")
 
 
 def markdown(scores: Iterable[Score]) -> str:
     """Return one row per task and model: our scores, and the published scores of the task."""
     published = published_scores()
-    names = list(next(iter(published.values())))
-    lines = [_line([*_OURS, *names]), _line(["---"] * (len(_OURS) + len(names)))]
+    names = [*_OURS, *_HOW, *next(iter(published.values()))]
+    lines = [_line(names), _line(["---"] * len(names))]
     order = [task.name for task in ALL]
     ranked = sorted(scores, key=lambda found: (order.index(found.task), found.model))
     for (task, _model), group in groupby(ranked, lambda found: (found.task, found.model)):
@@ -38,6 +39,7 @@ def _summary(scores: list[Score]) -> list[str]:
         str(len(scores)),
         str(measured) if trained == measured else f"{trained} -> {measured}",
         f"{median(found.sequences for found in scores):,.0f}",
+        f"{median(found.seconds for found in scores) / 60:.1f}",
     ]
 
 
