@@ -49,7 +49,7 @@ class StartState(nn.Module):
             nn.init.constant_(self.memory, CONSTANT_START)
         else:
             nn.init.uniform_(self.memory, -0.5, 0.5)
-        # Equal contents give equal content weightings; only the start weightings tell locations apart.
+        # Equal contents give equal content weightings; only the start weightings distinguish them.
         nn.init.normal_(self.read_logits, std=chosen.start_spread)
         nn.init.normal_(self.write_logits, std=chosen.start_spread)
         if chosen.start_together:
