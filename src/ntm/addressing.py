@@ -38,7 +38,7 @@ class Addressing(NamedTuple):
 
 
 def cosine_similarity(keys: Tensor, memory: Tensor) -> Tensor:
-    """Equation 6: return K[k, M(i)], the similarity of every key to every memory row.
+    """Equation 6: return K[k, M(i)], the similarity of every key to every memory location.
 
     keys: (batch, heads, M); memory: (batch, N, M); result: (batch, heads, N).
     """

@@ -49,7 +49,7 @@ class StartState(nn.Module):
             nn.init.constant_(self.memory, CONSTANT_START)
         else:
             nn.init.uniform_(self.memory, -0.5, 0.5)
-        # Equal rows give equal content weightings: only the start weightings tell locations apart.
+        # Equal contents give equal content weightings; only the start weightings distinguish them.
         nn.init.normal_(self.read_logits, std=chosen.start_spread)
         nn.init.normal_(self.write_logits, std=chosen.start_spread)
         if chosen.start_together:
@@ -79,8 +79,8 @@ class StartState(nn.Module):
     def resized(self, config: NTMConfig) -> Self:
         """Return the start for a larger memory; new locations follow the trained ones.
 
-        A new row starts as the mean of the trained rows. All new locations together weigh as much
-        as the least likely trained location, so a head starts where it learned to start.
+        A new location starts as the mean of the trained ones. All new locations together weigh as
+        much as the least likely trained location, so a head starts where it learned to start.
         """
         if not {"memory", "read_logits", "write_logits"} <= self._parameters.keys():
             raise ValueError("The learned start is parametrised; undo this before you resize it.")

@@ -43,7 +43,7 @@ def test_nothing_sticks_out_on_a_phone(page: Page) -> None:
 
 def test_six_times_longer_is_right_too(page: Page) -> None:
     page.goto("./")
-    page.get_by_role("button", name="Make it six times longer").click()
+    page.get_by_role("button", name="Make the sequence six times longer").click()
     expect(page.locator("#hero-verdict")).to_have_text(
         "120 vectors: all 960 bits right. In training it saw at most 20."
     )
@@ -225,7 +225,7 @@ def test_the_memory_can_be_edited_at_any_step_as_in_python(page: Page, site: Pat
             page.get_by_role("button", name=button).click()
             found.append(meddled(net, x, step, location, row))
             expect(told).to_contain_text(f"after step {step + 1}:")
-            expect(told).to_contain_text(re.compile(r"in row 5" if row else "was cleared"))
+            expect(told).to_contain_text(re.compile(r"in component 5" if row else "was cleared"))
             expect(told).to_contain_text(verdict(found[-1]))
     assert max(found) > 0
     page.locator("#break-memory").get_by_role("button", name="Undo").click()
@@ -297,7 +297,7 @@ def test_every_link_has_an_equation_and_a_control(page: Page) -> None:
         expect(value).to_have_text(shown)
         page.get_by_role("button", name="As learned").click()
         expect(value).to_have_text(learned)
-        page.get_by_role("button", name="Next link").click()
+        page.get_by_role("button", name="Next stage").click()
     expect(page.locator("#links-title")).to_have_text(re.compile("^1"))
 
 

@@ -71,7 +71,7 @@ def _table(section: Section, rows: Sequence[Any]) -> Table:
 
 
 def milliseconds(seconds: float) -> str:
-    """Format a time."""
+    """Format a time in milliseconds."""
     return _three_digits(seconds * 1e3)
 
 

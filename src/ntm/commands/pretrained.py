@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _NOTE = """\
 Costs are the mean bits per sequence. Unless a number of locations is shown, the memory
-is as large as in training: net.resized(256) enlarges it."""
+has the network's own size: net.resized(256) enlarges it."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

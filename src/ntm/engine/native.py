@@ -120,7 +120,7 @@ def sizes_of(config: NTMConfig, backward_clip: float | None) -> Any:
 
 
 def lstm_sizes_of(config: Any) -> Any:
-    """Return the extension's description of an LSTM baseline."""
+    """Return the sizes of an LSTM baseline as an object of the C++ extension."""
     return _loaded.module.LSTMSizes(
         inputs=config.input_size,
         outputs=config.output_size,

@@ -45,7 +45,7 @@ class Stages:
             self.done()
 
     def doing(self, part: str) -> None:
-        """Name the part that is being done now."""
+        """Show the name of the current part."""
         self._part = part
         if self._display and self._display.is_terminal:
             self._show()

@@ -1,4 +1,4 @@
-"""The studio's play view as a folder of plain files, with the engine as WebAssembly.
+"""The site: play view, story and training as plain files, with the engine as WebAssembly.
 
     ntm site --out public      # then serve the folder with anything, or open it offline later
 

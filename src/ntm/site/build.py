@@ -102,7 +102,7 @@ def _index(modules: list[str]) -> str:
 
 
 def _preview(address: str) -> str:
-    """Return the tags for the picture in previews of links, which must name a whole address."""
+    """Return the tags for the preview picture of a link; its address must be absolute."""
     if not address:
         return ""
     base = html.escape(address.rstrip("/"))
@@ -114,7 +114,7 @@ def _preview(address: str) -> str:
 
 
 def _links(repository: str) -> str:
-    """Return the sentence that says where the software is."""
+    """Return the sentence that names the software: the repository, or the package."""
     if not repository:
         return " The software behind this page: <code>pip install neural-turing-machines</code>."
     url = html.escape(repository.rstrip("/"))

@@ -241,7 +241,10 @@ def _typed(text: str, alphabet: Alphabet, column: str) -> Any:
 
 
 def _filled(time: int, sequences: list[Ones], starts: Sequence[int], channels: int) -> Tensor:
-    """Return zeros (time, batch, channels) with the given ones, each sequence from its start."""
+    """Return a tensor (time, batch, channels) of zeros, with ones where the sequences say.
+
+    starts: step at which each sequence starts.
+    """
     places = [
         (start + step, number, place)
         for number, (start, steps) in enumerate(zip(starts, sequences, strict=True))

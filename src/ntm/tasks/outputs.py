@@ -103,7 +103,7 @@ class Symbols(Outputs):
         return torch.softmax(logits, dim=-1)
 
     def logits(self, probabilities: Tensor) -> Tensor:
-        """Return the logarithm."""
+        """Return the logarithm of the probabilities, which softmax turns back into them."""
         return probabilities.log()
 
     def chance_bits(self, output_size: int) -> float:

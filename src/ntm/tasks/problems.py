@@ -59,7 +59,7 @@ class ProblemPart:
             )
 
     def tensor(self, value: Any) -> Tensor:
-        """Return the value in a drawing as the part of `Problems`, a batch of one."""
+        """Convert this part of a drawing to a tensor of `Problems`, with a batch of one."""
         if self.kind == "choice":
             return torch.tensor([value])
         return torch.tensor(value, dtype=torch.float32).unsqueeze(1)

@@ -13,7 +13,7 @@ struct ForwardWorkspace {
   HeadNumbers<T> numbers;
   Index raw_stride, output_stride;
   Buffer<T> values, raw, outputs;
-  Growing<T> tape, between;  // what the pass does not keep for others
+  Growing<T> tape, between;  // buffers that only this pass uses
 
   explicit ForwardWorkspace(const Plan& plan)
       : chain(plan),

@@ -240,7 +240,7 @@ class Memories {
   // restored: room for the memories of one interval.
   Memories(T* restored, const TapeOf<const T*>& tape) : restored_(restored), tape_(tape) {}
 
-  // Make the memories after step t and after the step before available. Call this for each t, the last first.
+  // Make the memories after steps t and t - 1 available. Call this for each t, from the last to the first.
   void reach(Index t, Index i) const {
     const bool last = t + 1 == tape_.length(i);
     if (last ? kept() : !tape_.memory.is_checkpoint(t)) return;

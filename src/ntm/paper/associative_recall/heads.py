@@ -1,4 +1,4 @@
-"""Section 4.3: does the read head look up the queried item and shift to the next?"""
+"""Section 4.3: measure whether the read head finds the queried item and shifts to the next."""
 
 import itertools
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Sections 4.1 and 4.2: do the heads write successive locations and read them again?"""
+"""Sections 4.1 and 4.2: measure whether heads write successive locations and read them again."""
 
 import itertools
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Section 4.5: does the priority of a vector decide where it is written?"""
+"""Section 4.5: measure whether the priority of a vector determines its location."""
 
 import itertools
 from typing import NamedTuple

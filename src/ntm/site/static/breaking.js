@@ -1,4 +1,4 @@
-/** The fourth chapter: switches for the parts of the machine, a memory to edit, and too little memory. */
+/** The fourth chapter: switches that turn off parts of the network, a memory to edit, and a problem that does not fit. */
 
 import { find, findAll, make } from "../../studio/static/dom.js";
 import { readTrace } from "../../studio/static/trace.js";
@@ -137,7 +137,7 @@ class Breaking {
     const off = LESSONS.filter(({ part }) => without.includes(part));
     const reasons = off.map(({ broken, spared }) => (worse ? broken : spared));
     if (edit) {
-      const what = edit.component === null ? "was cleared" : `got the number ${edit.value} in row ${edit.component + 1}`;
+      const what = edit.component === null ? "was cleared" : `got the number ${edit.value} in component ${edit.component + 1}`;
       const outcome = worse
         ? "the vector that was stored there is damaged"
         : "the answer is as good as before, because this number was not needed, or was overwritten later";

@@ -29,7 +29,7 @@ export function startHero(chapter, backend) {
     showInUse(reel, readTrace(trace));
     const training = length > LENGTHS[0] ? `. In training it saw at most ${LENGTHS[0]}.` : "";
     verdict.textContent = `${length} vectors: ${verdictOf(trace)}${training}`;
-    button.textContent = length === LENGTHS[0] ? "Make it six times longer" : "Back to 20 vectors";
+    button.textContent = length === LENGTHS[0] ? "Make the sequence six times longer" : "Back to 20 vectors";
   }
   button.addEventListener("click", () => {
     length = LENGTHS[Number(length === LENGTHS[0])];

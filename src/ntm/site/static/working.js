@@ -1,4 +1,4 @@
-/** The third chapter: the machine at one step, and the four links of addressing one at a time. */
+/** The third chapter: the machine at one step, and the four stages of addressing one at a time. */
 
 import { find, findAll, makeChoice } from "../../studio/static/dom.js";
 import { makeEquation } from "../../studio/static/equations.js";
@@ -46,7 +46,7 @@ class Working {
     const { choice, slider, reset, next } = this.parts;
     /** @type {[string, string][]} */
     const choices = LINKS.map(({ title }, i) => [String(i), `${i + 1}. ${title}`]);
-    choice.append(makeChoice("Link", "links-choice", choices, "0", (value) => this.choose(Number(value))));
+    choice.append(makeChoice("Stage", "links-choice", choices, "0", (value) => this.choose(Number(value))));
     slider.addEventListener("input", () => this.change(slider.valueAsNumber));
     reset.addEventListener("click", () => this.release());
     next.addEventListener("click", () => this.goOn());
@@ -115,7 +115,7 @@ class Working {
       return " One blurred step does little harm. The next chapter turns sharpening off at every step.";
     }
     if (this.link.part !== "content" || this.gate > 0.5) return "";
-    return ` The gate (link 2) lets only ${Math.round(100 * this.gate)} % of the search through at this step.`;
+    return ` The gate (stage 2) lets only ${Math.round(100 * this.gate)} % of the search through at this step.`;
   }
 
   /** The gate of the write head at this step. */
