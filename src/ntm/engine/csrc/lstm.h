@@ -233,8 +233,8 @@ struct LSTMGradients<T>::Buffers {
     backward.output.pack_transposed(weights.output.weight);
   }
 
-  WeightSums<T> weight_sums(const LSTMTape<T>& tape, Index sequences, Index rows) const {
-    WeightSums<T> sums(sequences, rows);
+  WeightSums<T> weight_sums(const LSTMTape<T>& tape, const Batch& batch, Index rows) const {
+    WeightSums<T> sums(batch.sequences, rows, batch.threads);
     const Index units = sizes.units;
     for (Index l = 0; l < sizes.layers; ++l) {
       const auto add = [&](T* gradient, const T* inputs, Index width) {
@@ -291,7 +291,7 @@ double LSTMGradients<T>::compute(const SequencesOf<const T*>& x, const Sequences
                       {},          {}};
   step.begin();
   through_time(step, batch, rows.total);
-  const WeightSums<T> sums = own.weight_sums(tape, batch.sequences, rows.total);
+  const WeightSums<T> sums = own.weight_sums(tape, batch, rows.total);
   Phase weight_sums(sums.count(), sums);
   run_parallel(batch.threads, weight_sums);
   own.add_up(adjoints, tape.cell_stride);
