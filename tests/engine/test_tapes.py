@@ -181,3 +181,20 @@ def test_the_memories_between_checkpoints_are_not_on_the_tape() -> None:
         native.loaded().module.tape_size(steps, BATCH, True, sizes) for steps in (100, 200)
     )
     assert long - short < 100 * BATCH * 1024 * 20 * 0.8
+
+
+def test_a_memory_that_is_overwritten_gives_the_results_of_one_that_is_kept() -> None:
+    """The memories of a group exceed the cache, the memories of one sequence do not."""
+    net, lengths = network(memory_locations=300), torch.tensor([STEPS, 8, 39, 9, 17, 1])
+    x = inputs(0).requires_grad_()
+    logits, state = net(x, lengths=lengths)
+    logits.square().sum().backward()  # type: ignore[no-untyped-call]
+    memories = net.trace(x.detach(), lengths=lengths, memory=True).memory
+    for i, length in enumerate(lengths.tolist()):
+        alone = x[:length, i : i + 1].detach().requires_grad_()
+        own_logits, own_state = net(alone)
+        own_logits.square().sum().backward()  # type: ignore[no-untyped-call]
+        own_memories = net.trace(alone.detach(), memory=True).memory
+        require_equal([*(part[i] for part in state)], [part[0] for part in own_state])
+        require_equal([x.grad[:length, i]], [alone.grad[:, 0]])  # type: ignore[index]
+        assert (memories[:length, i] == own_memories[:, 0]).all()

@@ -121,7 +121,9 @@ class Forward {
     T *memory = tape_.memory.memory(t, i), *previous = tape_.memory.memory(t - 1, i);
     T *read_heads = tape_.heads(t, i), *write_heads = read_heads + plan_.write.first_squashed;
     squash(read_heads, raw, workspace.numbers, plan_);
-    key_products<T>(record.write.similarity, previous, write_heads, plan_.write, plan_, 0, plan_.row);
+    from_the_end(plan_, [&](Index from, Index to) {
+      key_products<T>(record.write.similarity, previous, write_heads, plan_.write, plan_, from, to);
+    });
     address_all(record.write, workspace.chain, last.write.weightings, last.inverse_norms, write_heads, plan_.write);
     // The read heads compare their keys with a part of the memory while it is in cache.
     for (Index from = 0; from < plan_.row; from += kNear) {

@@ -287,26 +287,34 @@ void add_rows(T* dbias, const T* dy, Index dy_stride, Index rows, From from, Ind
   }
 }
 
+// dweight (outputs x inputs) = [dweight +] dy^T x over `rows` rows, for the outputs in [first, last).
+template <typename T>
+void add_outputs(T* dweight, const T* dy, Index dy_stride, Right<T> x, Index rows, Index inputs, From from, Index first,
+                 Index last) {
+  // The rows of the left factor are adjacent here, so blocks are as tall as the registers allow.
+  constexpr int tallest = kLanes<T> >= kPanel ? 16 : 0;
+  const Left<T> left = {dy + first, 1, dy_stride};
+  T* const result = dweight + first * inputs;
+  Index done = 0;
+  if constexpr (tallest > 0)
+    done = multiply_blocks<T, tallest>(result, inputs, left, x, last - first, inputs, rows, from, nullptr);
+  multiply<T>(result + done * inputs, inputs, rows_from(left, done), x, last - first - done, inputs, rows, from);
+}
+
 // dweight (outputs x inputs) = dy^T x and dbias = column sums of dy, over `rows` padded rows.
 // Computes the outputs in [first, last), so that threads can share the work. dbias may be null.
 template <typename T>
 void weight_gradient(T* dweight, T* dbias, const T* dy, Index dy_stride, Right<T> x, Index rows, Index inputs,
                      Index first, Index last) {
-  // The rows of the left factor are adjacent here, so blocks are as tall as the registers allow.
-  constexpr int tallest = kLanes<T> >= kPanel ? 16 : 0;
-  constexpr Index block = 128;  // rows that stay in cache while all tiles use them
+  constexpr Index block = 128, near = 16;  // rows, and outputs, that stay in cache while all tiles use them
   Index row = 0;
   do {  // once even without rows: the gradient is then zero
-    const Left<T> left = {dy + row * dy_stride + first, 1, dy_stride};
-    const Right<T> right = depths_from(x, row);
-    const Index depth = std::min(block, rows - row);
+    const T* const dvalues = dy + row * dy_stride;
+    const Index count = std::min(block, rows - row);
     const From from = row == 0 ? From::zero : From::result;
-    T* const result = dweight + first * inputs;
-    Index done = 0;
-    if constexpr (tallest > 0)
-      done = multiply_blocks<T, tallest>(result, inputs, left, right, last - first, inputs, depth, from, nullptr);
-    multiply<T>(result + done * inputs, inputs, rows_from(left, done), right, last - first - done, inputs, depth, from);
-    if (dbias) add_rows(dbias, dy + row * dy_stride, dy_stride, depth, from, first, last);
+    for (Index o = first; o < last; o += near)
+      add_outputs(dweight, dvalues, dy_stride, depths_from(x, row), count, inputs, from, o, std::min(o + near, last));
+    if (dbias) add_rows(dbias, dvalues, dy_stride, count, from, first, last);
     row += block;
   } while (row < rows);
 }

@@ -81,11 +81,21 @@ void read(T* reads, const T* weightings, const T* memory, const Plan& plan) {
   weighted_sums(reads, weightings, plan.read_heads, memory, plan);
 }
 
+// Call pass(from, to) for parts of a memory, the last first. A large memory exceeds the nearest cache.
+// The pass before went over it from its first location to its last, and the cache holds the end.
+template <typename Pass>
+void from_the_end(const Plan& plan, const Pass& pass) {
+  constexpr Index part = 1024;
+  for (Index to = plan.row, from; to > 0; to = from) pass(from = (to - 1) / part * part, to);
+}
+
 // dweightings (heads x row) += dreads memory. `memory_backward` computes the memory's gradient.
 template <typename T>
 void read_backward(T* dweightings, const T* dreads, const T* memory, const Plan& plan) {
-  multiply<T>(dweightings, plan.row, {dreads, plan.width, 1}, panels_of(memory, plan), plan.read_heads, plan.row,
-              plan.width, From::result);
+  from_the_end(plan, [&](Index from, Index to) {
+    multiply<T>(dweightings + from, plan.row, {dreads, plan.width, 1}, panels_of(memory + from * plan.width, plan),
+                plan.read_heads, to - from, plan.width, From::result);
+  });
 }
 
 // 1 / |M(i)| from the squared norm, with the epsilon of equation 6.
@@ -109,8 +119,8 @@ void inverse_norms(T* result, const T* memory, const Plan& plan) {
 }
 
 template <typename T, int vectors, typename Count>
-inline void write_block(T* __restrict memory, T* __restrict norms, const T* __restrict previous,
-                        const T* __restrict weightings, const T* __restrict heads, Count count, const Plan& plan) {
+inline void write_block(T* memory, T* __restrict norms, const T* previous, const T* __restrict weightings,
+                        const T* __restrict heads, Count count, const Plan& plan) {
   constexpr Index lanes = kLanes<T>;
   const HeadLayout at = plan.write.squashed;
   const Index row = plan.row, width = plan.width;
@@ -131,7 +141,7 @@ inline void write_block(T* __restrict memory, T* __restrict norms, const T* __re
 }
 
 // Equations 3 and 4: memory = previous * product of (1 - w e) + sum of w a, over the write heads; and
-// 1 / |M(i)|, unless norms is null.
+// 1 / |M(i)|, unless norms is null. memory may be previous.
 // `heads` points to the squashed values of the first write head. Only the locations [from, to) are written.
 template <typename T>
 void write(T* memory, T* norms, const T* previous, const T* weightings, const T* heads, const Plan& plan, Index from,

@@ -9,7 +9,7 @@ namespace ntm::NTM_TARGET {
 
 // Tape of a whole batch: the memory parts of the groups one after the other, each with room for its
 // steps at any lengths, then the control part. The first group also keeps the memories of its last
-// interval, so nothing is written again for a small batch with a few steps.
+// interval if they are small, so nothing is written again for a small batch with a few steps.
 template <typename Pointer>
 class WholeTape {
  public:
@@ -22,6 +22,7 @@ class WholeTape {
         plan_(plan),
         steps_(batch.steps),
         interval_(checkpoint_interval(batch.sequences, plan)),
+        keeps_last_(keeps_last_interval(batch.sequences, plan)),
         data_(data),
         between_(data + batch.sequences * per_sequence(plan, batch)),
         arena_{control_rows(batch), between_ + between_size(plan, batch)},
@@ -35,12 +36,13 @@ class WholeTape {
 
   const ControlTapeOf<Pointer>& control() const { return control_; }
 
-  // Return the tape of the group at sorted positions [begin, end). between: room for the memories
-  // of a step and the step before, or null for a tape that is only read.
+  // Return the tape of the group at sorted positions [begin, end). between: room for one memory of
+  // each sequence, or null for a tape that is only read.
   TapeOf<Pointer> group(Pointer between, Index begin, Index end) const {
-    const MemoryRows memories = MemoryRows::kept(end - begin, interval_, steps_, begin == 0 || !between);
+    const bool keeps_last = begin == 0 && keeps_last_;
+    const MemoryRows memories = MemoryRows::kept(end - begin, interval_, steps_, keeps_last || !between);
     const Index before = begin * Memory::size(MemoryRows::kept(1, interval_, steps_, true), plan_);
-    return {plan_, order, Memory(data_ + before, begin == 0 ? between_ : between, memories, plan_), control_, rows,
+    return {plan_, order, Memory(data_ + before, keeps_last ? between_ : between, memories, plan_), control_, rows,
             begin, end};
   }
 
@@ -58,12 +60,13 @@ class WholeTape {
 
   const Plan& plan_;
   const Index steps_, interval_;
+  const bool keeps_last_;
   const Pointer data_, between_;
   Arena<Pointer> arena_;
   const ControlTapeOf<Pointer> control_;
 };
 
-// Tape of one group whose steps are not kept: its state, and the state before.
+// Tape of one group whose steps are not kept: its state and the state before, with one memory.
 template <typename T>
 struct PassingTape {
   const MemoryRows memory_rows;
@@ -135,7 +138,7 @@ void forward(T* logits, const MutableState<T>& final, const WeightingsOf<T*>& we
   if (keep) {
     const WholeTape<T*> whole(tape, plan, batch);
     run([&](ForwardWorkspace<T>& workspace, Index begin, Index end) {
-      call.run(workspace, whole.group(workspace.tape.at_least(2 * (end - begin) * plan.memory_size()), begin, end));
+      call.run(workspace, whole.group(workspace.tape.at_least((end - begin) * plan.memory_size()), begin, end));
     });
   } else {
     const Order order(batch);

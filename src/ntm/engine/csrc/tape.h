@@ -118,11 +118,20 @@ struct RecordOf {
   static Index size(const Plan& plan) { return plan.row * (1 + 4 * (plan.read_heads + plan.write_heads)); }
 };
 
-// Return K for the groups of a batch of `sequences` sequences. The memories between two checkpoints
-// of a group take half a MiB (float), so they stay in cache.
+// Return how many memories of each sequence of a group take half a MiB (float) and stay in cache.
+inline Index memories_in_cache(Index sequences, const Plan& plan) {
+  return 128 * 1024 / (std::min(sequences, kGroup) * plan.memory_size());
+}
+
+// Return K for the groups of a batch of `sequences` sequences.
 inline Index checkpoint_interval(Index sequences, const Plan& plan) {
-  constexpr Index near = 128 * 1024, least = 8;
-  return std::max(near / (std::min(sequences, kGroup) * plan.memory_size()), least);
+  return std::max(memories_in_cache(sequences, plan), Index(8));
+}
+
+// Whether the forward pass keeps the memories of the last interval for the way back. If they exceed
+// the cache, it overwrites one memory instead, which stays in cache from step to step.
+inline bool keeps_last_interval(Index sequences, const Plan& plan) {
+  return memories_in_cache(sequences, plan) >= checkpoint_interval(sequences, plan);
 }
 
 // Rows of the memory part, for a group of `sequences` sequences.
@@ -133,13 +142,13 @@ struct MemoryRows {
   Index between;      // memories of the steps between two checkpoints: rows that the steps use in turn
   Index records;      // rows that the steps use in turn
 
-  // Keep all steps. Between two checkpoints, there is room for the memories of one interval, or of
-  // one step and the step before.
+  // Keep all steps. Between two checkpoints, there is room for the memories of one interval, or for
+  // one memory, which every step overwrites.
   static MemoryRows kept(Index sequences, Index interval, Index steps, bool whole_interval) {
-    return {sequences, interval, steps / interval + 1, whole_interval ? std::min(interval - 1, steps) : 2, steps + 1};
+    return {sequences, interval, steps / interval + 1, whole_interval ? std::min(interval - 1, steps) : 1, steps + 1};
   }
   // Keep the last state alone, for any number of steps.
-  static MemoryRows passing(Index sequences, Index steps) { return {sequences, steps + 1, 1, 2, 2}; }
+  static MemoryRows passing(Index sequences, Index steps) { return {sequences, steps + 1, 1, 1, 2}; }
 };
 
 // Memory part of one group.

@@ -69,12 +69,16 @@ struct TrainingStep {
   const Order& order;
   const Plan& plan;
   const Index interval;
+  const bool keeps_last;
 
   // Run forward, loss and backward for the sequences at sorted positions [begin, end).
   void run(TrainingWorkspace<T>& workspace, Index begin, Index end) const {
     const MemoryTapeOf<T*> memory = memory_tape(workspace.tape, begin, end);
-    const TapeOf<T*> tape = {plan, order, memory, control, rows, begin, end};
-    const TapeOf<const T*> const_tape = {plan, order, memory, const_control, rows, begin, end};
+    const MemoryRows written = MemoryRows::kept(end - begin, interval, order.length[begin], keeps_last);
+    const TapeOf<T*> tape = {plan,  order, {memory.checkpoints, memory.between, written, plan}, control, rows,
+                             begin, end};
+    const MemoryTapeOf<const T*> kept(memory.checkpoints, keeps_last ? memory.between : nullptr, memory.rows, plan);
+    const TapeOf<const T*> const_tape = {plan, order, kept, const_control, rows, begin, end};
     const Forward<T> forward(tape, x, forward_maps);
     const Backward<T> backward(dvalues, const_tape, backward_maps);
     double cost[kGroup];  // local: threads that write to neighbouring elements of one array slow each other down
@@ -141,7 +145,8 @@ double Gradients<T>::compute(const SequencesOf<const T*>& x, const SequencesOf<c
                                 own.backward_maps,
                                 order,
                                 plan,
-                                checkpoint_interval(batch.sequences, plan)};
+                                checkpoint_interval(batch.sequences, plan),
+                                keeps_last_interval(batch.sequences, plan)};
   const auto work = group_work(batch, own.workspaces, [&](TrainingWorkspace<T>& workspace, Index begin, Index end) {
     step.run(workspace, begin, end);
   });
