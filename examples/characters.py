@@ -4,8 +4,8 @@
     python examples/characters.py --text my-book.txt
 
 The text is cut into parallel streams, and the streams into chunks of 50 characters. Every update
-takes the next chunk of all streams. The state goes on from chunk to chunk, so the memory keeps what
-was written earlier; `detach()` ends the gradient at the start of the chunk.
+takes the next chunk of all streams. The state continues from chunk to chunk, so the memory keeps
+what was written earlier; `detach()` ends the gradient at the start of the chunk.
 
 The cost is in bits per character. After 1,000 updates (half a minute on one core), the end of the
 documentation costs 2.7 bits per character. With a new state for every chunk it costs 2.9 bits.
@@ -42,7 +42,7 @@ def streams_of(symbols: Tensor, count: int) -> Tensor:
 def bits_per_character(net: NTM, streams: Tensor, carry: bool = True) -> float:
     """Return the cost of streams.
 
-    carry: whether the state goes on from chunk to chunk (True).
+    carry: whether the state continues from chunk to chunk (True).
     """
     state, total, count = None, 0.0, 0
     with torch.no_grad():

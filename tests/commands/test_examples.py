@@ -103,6 +103,39 @@ def test_a_resumed_run_ends_with_the_same_bits(run: Path, file: Path) -> None:
     assert weights[0] == weights[1]
 
 
+def test_a_saved_network_knows_its_symbols(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    opened = Run(run)
+    opened.load_model()[0].save_pretrained(tmp_path / "saved", task=opened.settings.task)
+    answers = []
+    (tmp_path / "inputs.txt").write_text("abc\nb\n")
+    for folder in (run, tmp_path / "saved"):
+        capsys.readouterr()
+        assert main(["predict", str(folder), str(tmp_path / "inputs.txt")]) == 0
+        assert main(["eval", str(folder), "--json"]) == 0
+        answers.append(capsys.readouterr().out.partition("mean_bits")[2])
+    assert answers[0] == answers[1]
+
+
+def test_training_says_what_it_has_read(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(file.parent)
+    (file.parent / "marked.csv").write_bytes(b"\xef\xbb\xbfinput,target\r\na,b\r\nb,a\r\n")
+    for name, options, words in (
+        ("words.jsonl", (), "with inputs of 3 symbols and targets of 3 symbols; 'a' is answered"),
+        ("marked.csv", (), "marked.csv: 1 examples to train on and 1 for validation"),
+        ("marked.csv", ("--classify",), "with inputs of 2 symbols and targets of 2 symbols"),
+    ):
+        words_of_run = ["--run", f"{name}-{len(options)}", "--sequences", "4", *SHORT, *options]
+        assert main(["train", name, *words_of_run]) == 0
+        assert words in capsys.readouterr().out
+    (file.parent / "list.json").write_text("[]")
+    assert main(["train", "list.json"]) == 2
+    assert "list.json is not a file of examples; its name must end in" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

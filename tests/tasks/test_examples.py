@@ -127,6 +127,7 @@ def test_a_file_for_validation_holds_nothing_out(tmp_path: Path) -> None:
         ('{"input": "a"}', '"target" is missing'),
         ("[1, 2]", "a line must be an object"),
         ("{", "this is not JSON"),
+        ('{"input": ' + "[" * 100_000, "its lists are nested too deeply"),
         ('{"input": 3, "target": "a"}', "3 is neither a string nor a list"),
         ('{"input": {}, "target": "a"}', "{} is neither a string nor a list"),
         ('{"input": [{}], "target": "a"}', "{} is neither a symbol nor a vector"),
@@ -158,6 +159,24 @@ def test_text_that_is_not_utf8_is_named(tmp_path: Path) -> None:
     file.write_bytes(b"a,b\n\xff,b\n")
     with pytest.raises(DataError, match=r"rows.csv, line 2: .*utf-8"):
         examples_from(file)
+
+
+def test_a_byte_order_mark_belongs_to_no_line(tmp_path: Path) -> None:
+    for name, content in (("a.jsonl", '{"input": "a", "target": "b"}\n'), ("a.csv", "a,b\n")):
+        file = tmp_path / name
+        file.write_bytes(b"\xef\xbb\xbf" + (content * 3).encode())
+        task = examples_from(file).with_file(file)
+        assert task.input_symbols == ("a",)
+        assert task.problems == 3
+        assert answers(task, [0, 1, 2]) == [["b"]] * 3
+        assert task.pair(0) == ("a", "b")
+
+
+def test_one_example_cannot_be_held_out_of_itself(tmp_path: Path) -> None:
+    file = written(tmp_path, [("a", "b")])
+    with pytest.raises(DataError, match="has one example; add others, or name a file with --valid"):
+        examples_from(file)
+    assert examples_from(file, valid=file).problems == 1
 
 
 def test_empty_files_and_other_endings_are_refused(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from ntm.layer import NTM, checks
 from ntm.layer.rebuilding import difference, plain_defaults, unfilled
 from ntm.models.lstm import LSTMBaseline, LSTMConfig, LSTMInitialisation
 from ntm.runs.weights import dtype_of, read_fitting, shapes_of, write_weights
-from ntm.tasks import TASKS, Task, make_task
+from ntm.tasks import TASKS, Examples, Task, make_task
 
 FORMATS = ("ntm-network-1", "ntm-network-2")
 _KEYS = {"format", "config", "initialisation", "batch_first", "backward_clip"}
@@ -187,7 +187,7 @@ def recorded_task(saved: Saved) -> Task | None:
     values = {k: tuple(v) if isinstance(v, list) else v for k, v in saved.task.items()}
     with _errors_naming(saved.place / "config.json"):
         name = values.pop("name", None)
-        if name not in list(TASKS):  # a name that ends in .py would be imported
+        if name not in [*TASKS, Examples.name]:  # a name that ends in .py would be imported
             raise ValueError(unknown("task", str(name), TASKS))
         return make_task(name, **values)
 

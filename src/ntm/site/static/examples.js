@@ -17,7 +17,7 @@ import { peakOf } from "../../studio/static/arrays.js";
 
 const FLAG = "\u2192";
 const END = "\u21B5";
-const LAYOUTS = ["transduction", "tagging", "classification"];
+const LAYOUTS = new Set(["transduction", "tagging", "classification"]);
 const MOST_STEPS = 1000;
 const MOST_BITS = 10_000;
 
@@ -99,7 +99,7 @@ function requireSettings(task) {
   const isAlphabet = (/** @type {unknown} */ symbols, /** @type {unknown} */ bits) =>
     Array.isArray(symbols) && symbols.every((symbol) => typeof symbol === "string") &&
     Number.isInteger(bits) && Number(bits) >= 0 && Number(bits) <= MOST_BITS;
-  if (!LAYOUTS.includes(task.layout) || !Number.isInteger(task.longest_answer) ||
+  if (!LAYOUTS.has(task.layout) || !Number.isInteger(task.longest_answer) ||
       !isAlphabet(task.input_symbols, task.input_bits) || !isAlphabet(task.target_symbols, task.target_bits)) {
     throw new Error("Its config.json does not describe a file of examples.");
   }

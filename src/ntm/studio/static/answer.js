@@ -25,8 +25,8 @@ function verdictOf(trace) {
   if (trace.wrongBits !== null) {
     const scored = trace.answering.size * (areSymbols ? 1 : trace.outputs.shape[1]);
     const some = trace.wrongBits > 0;
-    const count = some
-      ? `${trace.wrongBits} of ${scored} ${unit} wrong` : `All ${scored} ${unit} right`;
+    const all = scored === 1 ? "Right" : `All ${scored} ${unit} right`;
+    const count = some ? `${trace.wrongBits} of ${scored} ${unit} wrong` : all;
     parts.push(make("strong", { class: some ? "bad" : "good" }, count));
   }
   if (trace.costBits !== null) {
