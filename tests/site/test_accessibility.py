@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.studio.test_accessibility import DESK, complaints
-from tests.studio.test_page import PHONE, TASKS
+from tests.studio.test_page import PATIENCE, PHONE, TASKS
 
 TOUR = "play/pretrained:copy-ff?vectors=a4.3c.91.e6.58&tour=4"
 TRAINED = ("play/pretrained:associative-recall-ff", "play/pretrained:priority-sort-ff")
@@ -83,7 +83,7 @@ def test_the_story_breaks_no_rule(page: Page) -> None:
         page.locator(f"#story-{chapter}").scroll_into_view_if_needed()
         expect(page.locator(f"#story-{chapter} canvas").first).to_be_visible()
     page.locator("#watch-start").click()
-    expect(page.locator("#watch-stage")).to_contain_text("all 80 bits right")
+    expect(page.locator("#watch-stage")).to_contain_text("all 80 bits right", timeout=4 * PATIENCE)
     expect(page.locator("#beside-runs")).not_to_contain_text("Loading")
     assert complaints(page) == [], "story"
     page.goto("./?embed=tape")

@@ -40,17 +40,6 @@ def test_blank_vectors_are_not_blamed_on_the_length(page: Page, length: int) -> 
     assert ("generalise" in without) == (length > 20)
 
 
-@pytest.mark.parametrize("network", ["copy-ff", "copy-lstm"])
-def test_an_empty_drawing_comes_out_empty(page: Page, network: str) -> None:
-    play(page, f"pretrained:{network}")
-    page.get_by_label("Length", exact=True).fill("20")
-    expect(page.locator(".readout")).to_contain_text("of 41")
-    page.get_by_role("button", name="Clear").click()
-    expect(page.locator(".column [aria-checked=true]")).to_have_count(0)
-    expect(page.locator("#viewer")).to_have_attribute("aria-busy", "false")
-    expect(page.locator(".verdict")).to_contain_text("All 160 bits right")
-
-
 @pytest.mark.parametrize("network", ["priority-sort-ff", "priority-sort-lstm"])
 def test_the_head_that_is_shown_first_moves(page: Page, network: str) -> None:
     page.goto("./#play")
