@@ -272,7 +272,7 @@ def test_lengths_and_batches_in_the_reproduction_guide_are_those_of_the_settings
     page = REPRODUCTION
     ours = [settings_for(e.task, m).training for e in experiments() for m in ("ntm-ff", "ntm-lstm")]
     lengths = [training.sequences for training in ours]
-    assert f"{min(lengths):,} to {max(lengths):,}\nsequences for an NTM" in page
+    assert f"An NTM trains on {min(lengths):,} to {max(lengths):,}\nsequences per start" in page
     assert {training.batch_size for training in ours} == {1, 4, 16}
     ff, lstm, sort, other_sort = (
         settings_for(task, model).training.batch_size
