@@ -159,7 +159,7 @@ def test_the_headline_is_the_ratio_to_the_best_alternative() -> None:
     best = [min(v for key, v in with_memory.items() if key[:2] == column) for column in COLUMNS]
     eager = [with_memory[(*column, "eager PyTorch")] for column in COLUMNS]
     told = f"{span(best)} times faster than the best alternative"
-    assert README.count(told) == 2
+    assert README.count(told) == 1
     assert f"{span(eager)} times faster than plain PyTorch" in README
     assert told in (DOCS / "benchmarks.md").read_text()
 
@@ -174,6 +174,11 @@ def quoted(text: str, row: str) -> list[str]:
     return [cell.strip() for cell in line.split("|")[2:-1]]
 
 
+def costs_in(cells: list[str]) -> list[str]:
+    """Return the cells that are costs, without the numbers of seeds that solve the task."""
+    return [cell for cell in cells if cell and not re.match(r"\d+ of \d+ ", cell)]
+
+
 def is_rounded(text: str, value: float) -> bool:
     """Whether a number is a value to as many decimals as it has."""
     return abs(float(text) - value) <= 0.5001 * 10.0 ** -len(text.partition(".")[2])
@@ -185,7 +190,7 @@ MODELS = ("ntm-ff", "ntm-lstm", "lstm")
 
 @pytest.mark.parametrize(("row", "task"), ROWS.items())
 def test_the_results_in_the_readme_are_the_published_ones(row: str, task: str) -> None:
-    cells = quoted(README.partition("## Results\n")[2].partition("\n## ")[0], row)
+    cells = costs_in(quoted(README.partition("## Results\n")[2].partition("\n## ")[0], row))
     for text, paper, model in zip(cells[::2], cells[1::2], MODELS, strict=True):
         assert is_rounded(text, statistics.median(map(cost, runs(task, model)))), (text, model)
         reading = published.final_cost(task, model)
@@ -194,7 +199,7 @@ def test_the_results_in_the_readme_are_the_published_ones(row: str, task: str) -
 
 
 def test_recall_of_twenty_items_in_the_readme_is_the_published_one() -> None:
-    cells = quoted(README, "associative recall, 20 items")
+    cells = costs_in(quoted(README, "associative recall, 20 items"))
     for text, paper, model in zip(cells[::2], cells[1::2], MODELS, strict=True):
         costs = [cost(record, {"items": 20}) for record in runs("associative-recall", model)]
         assert is_rounded(text, statistics.median(costs)), (text, model)
@@ -267,7 +272,7 @@ def test_lengths_and_batches_in_the_reproduction_guide_are_those_of_the_settings
     page = REPRODUCTION
     ours = [settings_for(e.task, m).training for e in experiments() for m in ("ntm-ff", "ntm-lstm")]
     lengths = [training.sequences for training in ours]
-    assert f"{min(lengths):,} to {max(lengths):,}\nsequences for an NTM" in page
+    assert f"An NTM trains on {min(lengths):,} to {max(lengths):,}\nsequences per start" in page
     assert {training.batch_size for training in ours} == {1, 4, 16}
     ff, lstm, sort, other_sort = (
         settings_for(task, model).training.batch_size
