@@ -150,16 +150,20 @@ def require_parts(
             f"state must be the {kind.__name__} that a call or initial_state returned, got "
             f"{type(state).__name__}."
         )
+    batch = () if batch_size is None else (batch_size,)
+    dtype, device = like.dtype, like.device
     for name, tensor, shape in zip(kind._fields, state, shapes, strict=True):
-        _require_part(f"state.{name}", tensor, shape, batch_size, like)
+        fits = isinstance(tensor, Tensor) and tensor.shape == (*batch, *shape)
+        # Here and not in a function: a network that runs step by step checks a state at every step.
+        if not (fits and tensor.dtype == dtype and tensor.device == device):
+            _refuse_part(f"state.{name}", tensor, (*batch, *shape), batch_size, like)
 
 
-def _require_part(
-    name: str, tensor: object, shape: tuple[int, ...], batch_size: int | None, like: Tensor
+def _refuse_part(
+    name: str, tensor: object, expected: tuple[int, ...], batch_size: int | None, like: Tensor
 ) -> None:
     if not isinstance(tensor, Tensor):
         raise TypeError(f"{name} must be a tensor, got {type(tensor).__name__}.")
-    expected = shape if batch_size is None else (batch_size, *shape)
     if tensor.shape != expected:
         many = "one sequence" if batch_size is None else f"a batch of {batch_size}"
         raise ValueError(
