@@ -99,7 +99,7 @@ class TimedTraining:
             self.step(self.block, start, start + self.batch_size)
 
     def batches(self, number: int) -> list[Batch]:
-        """Return the portion of this round."""
+        """Return the batches of this round."""
         return [self.block.narrow(at, at + self.batch_size) for at in self._starts(number)]
 
     def _starts(self, number: int) -> list[int]:

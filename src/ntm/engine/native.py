@@ -232,13 +232,13 @@ def release_with(net: Any) -> None:
 
 
 def unchanged(*facts: list[Any]) -> bool:
-    """Return whether a tree of modules is unchanged; csrc/trees.h describes the facts."""
+    """Return whether a tree of modules is unchanged; csrc/trees.h describes `facts`."""
     same: bool = _loaded.module.unchanged(*facts)
     return same
 
 
 def may_take(tensor: Tensor) -> bool:
-    """Return whether the kernels take tensors like this one: a quicker `obstacle`."""
+    """Return whether the kernels accept such tensors; faster than `obstacle`."""
     return _loaded.module is not None and tensor.dtype in PRECISIONS and tensor.is_cpu
 
 

@@ -105,7 +105,7 @@ def numbers_beside(experiment: Experiment, figure: FigureSpec, records: Records)
 
 
 def best_record(records: Records, models: Sequence[str]) -> RunRecord | None:
-    """Return the run that figures show: the lowest cost of the first model that has a run."""
+    """Return the run that figures show: the cheapest run of the first model that has any."""
     for model in models:
         if some := [record for record in records if record.model == model]:
             return min(some, key=lambda record: record.deciding_bits)

@@ -5,7 +5,7 @@ A stream is divided into blocks. Block k is sampled with a new generator whose s
     mix(start + k)      start = the first four bytes of blake2b("<stream> <seed>"), a 32-bit number
 
 where the sum is modulo 2^32 and mix is the finaliser of MurmurHash3. torch's CPU generator keeps
-32 bits of a seed. mix is a bijection, so no two blocks of a run share a seed. Nothing else in
+32 bits of a seed. mix is a bijection, so no two blocks of a stream share a seed. Nothing else in
 training is random: the number of sequences seen is the complete random state.
 """
 

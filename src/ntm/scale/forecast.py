@@ -47,7 +47,7 @@ class Forecast:
         self._usual = fmean(self._known.values()) if self._known else inf
 
     def seconds_left(self, standings: Sequence[Standing]) -> float:
-        """Return the seconds until the last job ends, with as many running jobs as now.
+        """Return the seconds until all jobs end, if as many jobs run at once as now.
 
         The result is infinite if unknown.
         """

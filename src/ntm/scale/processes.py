@@ -112,7 +112,7 @@ class TrainingProcess:
         self.close()
 
     def close(self) -> None:
-        """Forget the errors of a process that has ended."""
+        """Close the error file of a process that has ended."""
         self._errors.close()
 
 

@@ -128,7 +128,7 @@ class Examples(Task):
         return replace(self, file=str(path), valid="", part="all", held_out=0.0, digest="")
 
     def draw(self, batch_size: int, generator: torch.Generator) -> Batch:
-        """Sample examples; each line is equally likely, every time."""
+        """Sample lines uniformly, with replacement."""
         chosen = torch.randint(self.problems, (batch_size,), generator=generator)
         return self.take(chosen.tolist())
 

@@ -103,7 +103,7 @@ class Symbols(Outputs):
         return torch.softmax(logits, dim=-1)
 
     def logits(self, probabilities: Tensor) -> Tensor:
-        """Return the logarithm of the probabilities, which softmax turns back into them."""
+        """Return the logarithms of the probabilities, the inverse of softmax."""
         return probabilities.log()
 
     def chance_bits(self, output_size: int) -> float:

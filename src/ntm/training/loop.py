@@ -182,7 +182,7 @@ class Trainer:
             getattr(observer, event)(self, *facts)
 
     def diverged(self, reason: str, beyond: int = 0) -> RunError:
-        """Return the error for a run that diverged `beyond` sequences after its current count."""
+        """Return the error of a diverged run, at sequence `self.sequences + beyond`."""
         kept = f" {self.folder.path} keeps its last checkpoint." if self.folder else ""
         return RunError(
             f"Training stopped at sequence {self.sequences + beyond:,}: {reason}{kept} "
