@@ -22,7 +22,7 @@ from ntm.commands.parser import make_parser
 ROOT = Path(__file__).parents[1]
 BROUGHT = (
     *("CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md", "SUPPORT.md"),
-    *("CITATION.cff", "LICENSE", "benchmarks/*", "examples/*", "chomsky/README.md"),
+    *("CITATION.cff", "LICENSE", "benchmarks/*", "examples/*", "chomsky/*"),
     *("results/README.md", "results/figures/*.svg"),
 )
 PUBLIC = (

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.chomsky import slow_answers
 
 import ntm_chomsky
+from ntm.paper import registry
 from ntm.tasks import Batch, check_batch, cost_in_bits
 from ntm_chomsky import ALL, StringTask
 from ntm_chomsky.context_free import expression
@@ -113,7 +114,9 @@ def test_stacks_of_every_size_are_drawn() -> None:
     assert {sizes.count(size) // 60 for size in (1, 2, 3, 4)} == {1}
 
 
-def test_every_task_has_its_entry_point() -> None:
+def test_every_task_has_its_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Entry points register experiments, which other tests must not see.
+    monkeypatch.setattr(registry, "_EXPERIMENTS", dict(registry._EXPERIMENTS))
     facts = tomllib.loads((FOLDER / "pyproject.toml").read_text())
     points = facts["project"]["entry-points"]["ntm.tasks"]
     assert list(points) == list(NAMES)
