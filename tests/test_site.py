@@ -118,7 +118,9 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     reference = page(tmp_path, "api/ntm")
     assert "(time, batch, input_size)" in reference
     assert re.search(
-        r"<b><code>memory_locations</code></b>.*?N, the rows of the memory", reference, re.DOTALL
+        r"<b><code>memory_locations</code></b>.*?N, the number of memory locations",
+        reference,
+        re.DOTALL,
     )
     assert "--memory-locations" in (tmp_path / "commands" / "index.html").read_text()
     assert (tmp_path / "results" / "figures" / "figure-03-copy-learning-curves.svg").exists()
