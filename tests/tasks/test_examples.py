@@ -9,8 +9,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ntm.tasks import DataError, Examples, check_batch, examples_from
+from ntm.tasks import DataError, Examples, check_batch, examples_from, lines
 from ntm.tasks.alphabets import units_of
+from ntm.tasks.examples import HELD_OUT
 from ntm.tasks.lines import Lines
 
 LETTERS = st.text("abcXYZ äß☃", max_size=6)
@@ -173,10 +174,21 @@ def test_a_byte_order_mark_belongs_to_no_line(tmp_path: Path) -> None:
 
 
 def test_one_example_cannot_be_held_out_of_itself(tmp_path: Path) -> None:
-    file = written(tmp_path, [("a", "b")])
-    with pytest.raises(DataError, match="has one example; add others, or name a file with --valid"):
-        examples_from(file)
-    assert examples_from(file, valid=file).problems == 1
+    for number in range(40):  # for some of them, the hash alone would hold out the line
+        file = written(tmp_path, [(str(number), "b")])
+        with pytest.raises(DataError, match="has one example; add others, or name a file with"):
+            examples_from(file)
+        assert examples_from(file, valid=file).problems == 1
+
+
+def test_the_pass_that_checks_every_line_also_finds_the_offsets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = written(tmp_path, [(f"{n}", f"{n}") for n in range(100)])
+    task, alone = examples_from(file), Lines(file, HELD_OUT)
+    monkeypatch.delattr(lines, "Lines")  # a second pass would fail
+    assert task.problems == len(alone.kept)
+    assert task.for_validation.problems == len(alone.held_out)
 
 
 def test_empty_files_and_other_endings_are_refused(tmp_path: Path) -> None:

@@ -82,6 +82,8 @@ class Collector:
 
     def add(self, units: Sequence[Unit]) -> None:
         """Add the units of a line."""
+        if self.symbols.issuperset(units):
+            return
         for unit in set(units) - self.symbols:
             if isinstance(unit, str):
                 self.symbols.add(unit)

@@ -5,7 +5,7 @@ from typing import Any
 
 from ntm.tasks.alphabets import Alphabet, Collector, units_of
 from ntm.tasks.examples import HELD_OUT, Examples, Layout, damaged, readable, require_fitting
-from ntm.tasks.lines import DataError, Lines, pair_in
+from ntm.tasks.lines import DataError, opened, pair_in
 
 
 class _Collecting:
@@ -16,7 +16,7 @@ class _Collecting:
         self.inputs, self.targets = Collector(), Collector()
         self.examples = self.scored = self.longest = 0
 
-    def read(self, path: Path) -> str:
+    def read(self, path: Path, held_out: float) -> str:
         """Visit every line of a file; return the digest of the file."""
         suffix = path.suffix
 
@@ -26,7 +26,7 @@ class _Collecting:
             except ValueError as error:
                 raise damaged(path, number, error) from error
 
-        return Lines(path, visit=visit).digest
+        return opened(path, held_out, visit).digest
 
     def _add(self, asked: Any, answer: Any) -> None:
         inputs = units_of(asked)
@@ -47,12 +47,13 @@ def examples_from(
     valid: file for validation, whose symbols are known, too (empty: a tenth of the lines).
     """
     path, collecting = readable(file), _Collecting(layout)
-    digest = collecting.read(path)
+    held_out = 0.0 if valid else HELD_OUT
+    digest = collecting.read(path, held_out)
     if collecting.examples < 2 and not valid:
         raise DataError(f"{path} has one example; add others, or name a file with --valid.")
     other = str(readable(valid)) if valid else ""
     if other:
-        collecting.read(Path(other))
+        collecting.read(Path(other), held_out)
     inputs, targets = (
         _alphabet(path, column, collector)
         for column, collector in (("input", collecting.inputs), ("target", collecting.targets))
@@ -60,7 +61,7 @@ def examples_from(
     return Examples(
         file=str(path),
         valid=other,
-        held_out=0.0 if other else HELD_OUT,
+        held_out=held_out,
         layout=layout,
         input_symbols=inputs.symbols,
         input_bits=inputs.bits,

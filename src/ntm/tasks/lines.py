@@ -12,7 +12,6 @@ import json
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -23,8 +22,13 @@ _HEADING = ["input", "target"]
 _DIGEST_BYTES = 16
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some programs put it before the first line
 
+_KEPT_OPEN = 8  # files whose offsets stay in memory
+
 Pair = tuple[Any, Any]
 """Input and target of an example, as the file has them."""
+
+
+_opened: "dict[tuple[Path, float, int, int], Lines]" = {}
 
 
 class DataError(ValueError):
@@ -56,12 +60,17 @@ class Lines:
                 if visit is not None:
                     visit(number, line)
                 chance = zlib.crc32(line.strip())
-                (self.held_out if chance < limit else self.kept).append(offset)
-                if chance >= limit:
-                    lowest = min(lowest, (chance, len(self.kept) - 1))
+                if chance < limit:
+                    self.held_out.append(offset)
+                    continue
+                if chance < lowest[0]:
+                    lowest = (chance, len(self.kept))
+                self.kept.append(offset)
         self.digest = digest.hexdigest()
         if limit and not self.held_out and len(self.kept) > 1:
             self.held_out.append(self.kept.pop(lowest[1]))
+        if not self.kept and len(self.held_out) == 1:  # a file with one line holds out none
+            self.kept, self.held_out = self.held_out, self.kept
         if not self.kept:
             raise DataError(f"{path} has no examples{' to train on' if self.held_out else ''}.")
 
@@ -77,16 +86,18 @@ class Lines:
             return 1 + sum(piece.count(b"\n") for piece in pieces)
 
 
-def opened(file: str, held_out: float = 0.0) -> Lines:
-    """Return the lines of a file; a file that has not changed is read once."""
+def opened(
+    file: str | Path, held_out: float = 0.0, visit: Callable[[int, bytes], None] | None = None
+) -> Lines:
+    """Return the lines of a file. A file that has not changed is read again only for a visit."""
     path = Path(file)
     facts = path.stat()
-    return _opened(path, held_out, facts.st_mtime_ns, facts.st_size)
-
-
-@lru_cache(maxsize=8)
-def _opened(path: Path, held_out: float, _changed: int, _size: int) -> Lines:
-    return Lines(path, held_out)
+    key = (path, held_out, facts.st_mtime_ns, facts.st_size)
+    if visit is not None or key not in _opened:
+        _opened[key] = Lines(path, held_out, visit)
+        while len(_opened) > _KEPT_OPEN:
+            _opened.pop(next(iter(_opened)), None)
+    return _opened[key]
 
 
 def pair_in(line: bytes, suffix: str) -> Pair:
@@ -125,10 +136,10 @@ def _object(text: str) -> Pair:
         raise ValueError("its lists are nested too deeply") from error
     if not isinstance(found, dict):
         raise ValueError('a line must be an object {"input": ..., "target": ...}')
-    for key in _HEADING:
-        if key not in found:
-            raise ValueError(f'"{key}" is missing')
-    return found["input"], found["target"]
+    try:
+        return found["input"], found["target"]
+    except KeyError as error:
+        raise ValueError(f'"{error.args[0]}" is missing') from error
 
 
 def _row(text: str, suffix: str) -> Pair:
