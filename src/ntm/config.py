@@ -47,8 +47,8 @@ class NTMConfig:
     )
     shift_mode: ShiftMode = setting(
         "softmax",
-        "how a head chooses its shift; softmax: one weight per shift; scalar: one real number, "
-        "whose weight is divided between the two nearest shifts",
+        "how a head emits its shift: softmax (one weight per shift) or scalar (one number; 0.7 "
+        "means 30 % no shift and 70 % a shift by 1)",
     )
 
     def __post_init__(self) -> None:
@@ -106,11 +106,13 @@ class Initialisation:
     )
     start_spread: float = setting(
         1.0,
-        "standard deviation of the logits of the start weightings: with 1 a head starts spread "
-        "over many locations, with 4 near one location",
+        "standard deviation of the logits of the learned start weightings: with 1 a head starts "
+        "spread over many locations, with 4 near one location",
         above=0,
     )
-    start_together: bool = setting(False, "whether all heads get the same initial start weighting")
+    start_together: bool = setting(
+        False, "whether all heads have equal start weightings when training starts"
+    )
     head_gain: float = setting(
         1.0,
         "factor on the initial weights from controller to heads (1: Glorot initialisation)",
@@ -118,7 +120,8 @@ class Initialisation:
     )
     gate_bias: float = setting(
         0.0,
-        "initial bias of the interpolation gates: below 0, heads first move by shifts, not content",
+        "initial bias of the interpolation gates: below 0, heads at first shift rather than match "
+        "content",
     )
 
     def __post_init__(self) -> None:

@@ -96,7 +96,7 @@ NET = "run folder, saved network, or packaged network such as copy-ff"
 
 
 def add_saved(parser: argparse.ArgumentParser) -> None:
-    """Add the options for a network of `save_pretrained`: --task, --set and --model."""
+    """Add --task, --set and --model, for networks that `save_pretrained` wrote."""
     add = parser.add_argument
     add("--task", help="task, if a saved network records none: a name or a Python file")
     add(
@@ -201,7 +201,7 @@ def _axis(text: str) -> tuple[str, int]:
 
 
 def resized_for(task: "Task", model: "Model", options: argparse.Namespace) -> "Model":
-    """Enlarge the memory as the options say; print a note if the problem is larger than it."""
+    """Enlarge the memory as the options say; print a note if the problem does not fit."""
     from ntm.evaluation import resized
     from ntm.models import family_of
 

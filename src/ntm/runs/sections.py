@@ -70,17 +70,18 @@ class TrainingSettings(Checked):
     report_every: int = setting(1000, "sequences between lines of metrics.jsonl", at_least=1)
     validate_every: int = setting(
         10_000,
-        "sequences between validations, rounded up to a multiple of report_every (0: never)",
+        "sequences between validations; each waits for the next report (0: never)",
         at_least=0,
     )
     validation_sequences: int = setting(
         100,
-        "validation sequences; best.safetensors has the weights with the lowest mean cost on them",
+        "size of the validation set; the weights with the lowest mean cost on it become "
+        "best.safetensors",
         at_least=1,
     )
     validate_beyond: str = setting(
         "",
-        "also validate at these sizes, such as length=60, and add this cost to the validation cost "
+        "also validate at these sizes, such as length=60; their cost adds to the validation cost "
         "(empty: never)",
     )
     mixture: str = setting(
@@ -103,7 +104,8 @@ class TrainingSettings(Checked):
     )
     average_share: float = setting(
         0.0,
-        "also validate the mean of the weights over this last share of the training so far (0: no)",
+        "also validate the mean of recent weights, over this share of the sequences so far; the "
+        "better of the two counts (0: no mean)",
         at_least=0,
         at_most=1,
     )
@@ -111,14 +113,16 @@ class TrainingSettings(Checked):
     picture_seconds: float = setting(
         30.0, "seconds between pictures of an answer on the terminal (0: none)", at_least=0
     )
-    stop_when_solved: bool = setting(False, "stop early when the task is solved (see solved_bits)")
+    stop_when_solved: bool = setting(
+        False, "stop early if the training cost stays below solved_bits; ignores the task's goals"
+    )
     solved_bits: float = setting(
         0.01,
-        "the task is solved when every report is below this cost for solved_window sequences",
+        "stop_when_solved: training cost, in bits, that every report must be below",
         at_least=0,
     )
     solved_window: int = setting(
-        10_000, "consecutive sequences for which every report must be below solved_bits", at_least=1
+        10_000, "stop_when_solved: sequences in a row with reports below solved_bits", at_least=1
     )
     stop_after_seconds: float | None = setting(
         None, "stop after this many seconds; the run can be resumed (none: no limit)", above=0
