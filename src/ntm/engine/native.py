@@ -216,7 +216,7 @@ def record(
 
 
 def release_memory() -> None:
-    """Return the memory that is kept for later calls to the system."""
+    """Free the memory that is kept for later calls."""
     if _loaded.module is not None:
         _loaded.module.release_memory()
 
@@ -245,7 +245,7 @@ def may_take(tensor: Tensor) -> bool:
 def surely_finite(tensor: Tensor) -> bool:
     """Return whether a tensor surely has no NaN and no infinity; False if this is unknown.
 
-    This is one call. torch would need several operators and a number read back.
+    This is a single call; torch would need several operators.
     """
     if not may_take(tensor):
         return False

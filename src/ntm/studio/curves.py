@@ -109,9 +109,9 @@ def thinned(points: list[Point], start: int, most: int = _MOST_POINTS) -> list[P
 def paper_curves(task: str) -> dict[str, list[Point]]:
     """Return the curves of the paper's figure for a task, by model, over sequences.
 
-    The curves were read off a printed graphic, so every value is slightly wrong and some are more
-    so. Each value is replaced by the median of itself and its neighbours, and is at least the
-    smallest value that can be read off the graphic.
+    The curves were read off a printed graphic, so every value has a small error, and some have a
+    larger one. Each value is replaced by the median of itself and its neighbours, and is at least
+    the smallest value that can be read off the graphic.
     """
     floor = readable_bits(task)
     return {

@@ -26,7 +26,7 @@ class Counters:
     reported: int = 0
     """Sequences at the last report."""
     bits: float = 0.0
-    """Total cost of the sequences since the last report, without those with smaller problems."""
+    """Total cost since the last report; sequences with smaller problems do not count."""
     smaller: int = 0
     """Sequences since the last report with smaller problems; see training.mixture."""
     seconds: float = 0.0
@@ -34,7 +34,7 @@ class Counters:
     reported_seconds: float = 0.0
     """Training time at the last report."""
     solved_for: int = 0
-    """Sequences since the last report that was not below the threshold."""
+    """Sequences since the last report at or above `training.solved_bits`."""
     last_bits: float | None = None
     """Mean cost in the last report."""
     best_bits: float | None = None
@@ -42,7 +42,7 @@ class Counters:
 
     @property
     def mean_bits(self) -> float:
-        """Mean cost on the full range since the last report, or in it if none came since."""
+        """Mean cost on the full range since the last report; if none came since, the last one."""
         counted = self.sequences - self.reported - self.smaller
         if counted == 0 and self.last_bits is not None:
             return self.last_bits
