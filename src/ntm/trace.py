@@ -207,7 +207,7 @@ class Trace:
             described = _read_description(about)
         except Exception as error:  # a foreign file may raise anything
             reason = str(error).rstrip(".")
-            raise ValueError(f"{path} is not a trace, or it is torn: {reason}.") from error
+            raise ValueError(f"{path} is not a trace, or it is damaged: {reason}.") from error
         known = about.pop("format", None) in {FORMAT, _OLD_FORMAT}
         if not known or not _fit_together(arrays, described):
             raise ValueError(f"{path} is not a trace in the format {FORMAT!r} of Trace.save.")

@@ -24,7 +24,7 @@ from ntm.description import describe
 NO_ONNX = "ONNX has no operator for its kernels"
 _NONE = [None, None]  # the weightings of a call that does not request them
 _LARGE = 1 << 15
-"""Elements from which on a tensor takes its memory from the extension."""
+"""Tensors with at least this many elements take their memory from the extension."""
 PRECISIONS = {torch.float32: "float", torch.float64: "double"}
 
 

@@ -118,11 +118,13 @@ class TrainingSettings(Checked):
     )
     solved_bits: float = setting(
         0.01,
-        "stop_when_solved: training cost, in bits, that every report must be below",
+        "training cost in bits for stop_when_solved: every report must be below it",
         at_least=0,
     )
     solved_window: int = setting(
-        10_000, "stop_when_solved: sequences in a row with reports below solved_bits", at_least=1
+        10_000,
+        "sequences in a row with reports below solved_bits, for stop_when_solved",
+        at_least=1,
     )
     stop_after_seconds: float | None = setting(
         None, "stop after this many seconds; the run can be resumed (none: no limit)", above=0

@@ -56,7 +56,7 @@ def _opened(file: Path) -> Iterator[Any]:
         with safe_open(file, framework="pt") as opened:
             yield opened
     except (SafetensorError, TypeError) as error:  # TypeError: a size beyond torch's integers
-        told = f"{file} is not a safetensors file, or it is torn"
+        told = f"{file} is not a safetensors file, or it is damaged"
         raise ValueError(f"{told}: {first_line(error)}.") from error
 
 
