@@ -102,16 +102,17 @@ class Initialisation:
 
     start_memory: StartMemory = setting(
         "constant",
-        "initial values of the learned start memory (constant: 1e-6; random: -0.5 to 0.5)",
+        "memory before the first step, which is learned: constant (at first 1e-6) or random (at "
+        "first -0.5 to 0.5)",
     )
     start_spread: float = setting(
         1.0,
-        "standard deviation of the logits of the learned start weightings: with 1 a head starts "
-        "spread over many locations, with 4 near one location",
+        "standard deviation of the initial logits of the weightings before the first step, which "
+        "are learned (1: a head covers many locations; 4: nearly one)",
         above=0,
     )
     start_together: bool = setting(
-        False, "whether all heads have equal start weightings when training starts"
+        False, "whether all heads have the same initial weighting before the first step"
     )
     head_gain: float = setting(
         1.0,
