@@ -125,7 +125,8 @@ def examples_of(run: "Run") -> "Examples":
     task = run.settings.task
     if not isinstance(task, Examples):
         raise WrongCallError(
-            f"{run.path} was trained on the {task.name} task; name a run of a file of examples."
+            f"{run.path.name} was trained on the {task.name} task; name a run that was trained on "
+            f"a file of examples."
         )
     return task
 
@@ -145,7 +146,9 @@ def _named_task(options: argparse.Namespace) -> "Task | None":
 
     if options.task is None:
         if options.set:
-            raise ValueError(f"--set {options.set[0]} changes a task; name it with --task.")
+            raise ValueError(
+                f"--set {options.set[0]} needs --task, the task whose setting it changes."
+            )
         return None
     task, changes = make_task(options.task), {}
     for key, text in set_pairs(options.set):
