@@ -137,7 +137,7 @@ class Description:
 
 
 def parameter_shapes(parameters: Sequence[Parameter]) -> dict[str, Shape]:
-    """Return the shape of every parameter by name; entries with equal layers alternate by layer.
+    """Return the shape of every parameter by name, layer by layer where entries share layers.
 
     torch.compile traces this function, and does not know itertools.groupby.
     """

@@ -50,7 +50,7 @@ def _differences(ours: Any, theirs: Any) -> list[str]:
 
 
 class _Unfilled(TorchFunctionMode):
-    """Mode that skips normal_: on the meta device, it would import torch's compiler for seconds."""
+    """Mode that skips normal_, which on the meta device imports torch's compiler: seconds."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None

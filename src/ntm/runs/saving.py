@@ -96,7 +96,7 @@ class Saved:
 
 
 def is_saved(folder: str | Path) -> bool:
-    """Return whether `save_pretrained` wrote this folder; a run folder is no such folder."""
+    """Return whether `save_pretrained` wrote this folder; False for a run folder."""
     try:
         values = parse_json((Path(folder) / "config.json").read_bytes())
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Folder of runs for requests, which name a run; files outside the folder are never read."""
+"""Folder of runs, as requests may read it: by names of runs, and never outside the folder."""
 
 import json
 import os

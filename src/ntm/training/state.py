@@ -42,7 +42,7 @@ class Counters:
 
     @property
     def mean_bits(self) -> float:
-        """Mean cost on the full range since the last report; if none came since, the last one."""
+        """Mean cost on the full range since the last report; the last cost if none came since."""
         counted = self.sequences - self.reported - self.smaller
         if counted == 0 and self.last_bits is not None:
             return self.last_bits
