@@ -102,13 +102,13 @@ class Initialisation:
 
     start_memory: StartMemory = setting(
         "constant",
-        "memory before the first step, which is learned: constant (at first 1e-6) or random (at "
-        "first -0.5 to 0.5)",
+        "initial value of the learned memory that every sequence starts with: constant (1e-6) or "
+        "random (-0.5 to 0.5)",
     )
     start_spread: float = setting(
         1.0,
-        "standard deviation of the initial logits of the weightings before the first step, which "
-        "are learned (1: a head covers many locations; 4: nearly one)",
+        "standard deviation of the initial logits of the learned weightings that every sequence "
+        "starts with (1: a head covers many locations; 4: almost only one location)",
         above=0,
     )
     start_together: bool = setting(

@@ -142,8 +142,8 @@ def forward(
 
     start: a state of every sequence, or one state for all of them, without the batch axis.
     keep: whether `backward` will be called. If not, the tape is empty.
-    with_weightings: whether to return the weightings of the read heads and of the write heads at
-        every step, (time, batch, heads, N); otherwise the list is empty.
+    with_weightings: whether to return the weightings of all steps, a list of two tensors
+        (time, batch, heads, N), for the read heads and the write heads; otherwise an empty list.
     """
     steps, batch_size, _ = x.shape
     weights, start = _contiguous(weights), _contiguous(start)

@@ -59,7 +59,10 @@ class TrainingSettings(Checked):
         False, "put sequences of similar length into a batch; faster for the LSTM baseline"
     )
     memory_locations: int | None = setting(
-        None, "memory locations while training; validation uses all (none: all)", at_least=1
+        None,
+        "memory locations while training, at most model.memory_locations, which validation uses "
+        "(none: the same)",
+        at_least=1,
     )
     seed: int = setting(1, "random seed of the initial weights and all data", at_least=0)
     engine: str = setting(
@@ -70,7 +73,8 @@ class TrainingSettings(Checked):
     report_every: int = setting(1000, "sequences between lines of metrics.jsonl", at_least=1)
     validate_every: int = setting(
         10_000,
-        "sequences between validations; each waits for the next report (0: never)",
+        "sequences between validations; a validation takes place at the first report after them "
+        "(0: never)",
         at_least=0,
     )
     validation_sequences: int = setting(
@@ -104,8 +108,8 @@ class TrainingSettings(Checked):
     )
     average_share: float = setting(
         0.0,
-        "also validate the mean of recent weights, over this share of the sequences so far; the "
-        "better of the two counts (0: no mean)",
+        "also validate the mean of the weights over the last part (this share) of the sequences so "
+        "far; of the current weights and the mean, the better one is used (0: no mean)",
         at_least=0,
         at_most=1,
     )
@@ -123,7 +127,8 @@ class TrainingSettings(Checked):
     )
     solved_window: int = setting(
         10_000,
-        "sequences in a row with reports below solved_bits, for stop_when_solved",
+        "for stop_when_solved: number of sequences over which every report must be below "
+        "solved_bits",
         at_least=1,
     )
     stop_after_seconds: float | None = setting(

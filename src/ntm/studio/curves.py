@@ -147,7 +147,7 @@ def smoothed(points: list[Point], floor: float) -> list[Point]:
 
 
 def _reported(line: bytes) -> tuple[Point | None, float | None, int]:
-    """Return the point of a line of metrics, the speed, and the number of the start."""
+    """Return a curve's point, the speed, and the start's number from a line of metrics.jsonl."""
     try:
         values = json.loads(line)
         sequences, bits = int(values["sequences"]), float(values["bits"])

@@ -115,7 +115,7 @@ class RepeatCopy(Task):
         return mean_length * mean_repeats + 1
 
     def fields_at(self, axis: str, value: int) -> dict[str, Any]:
-        """Return the settings; the scale of the repeat number stays the same."""
+        """Return the settings as the base class does, with the same scale of the repeat number."""
         low, high = self.scale_range
         scale = {"scale_min_repeats": low, "scale_max_repeats": high}
         return super().fields_at(axis, value) | scale

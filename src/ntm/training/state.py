@@ -54,7 +54,7 @@ class Average:
 
     At a constant learning rate the weights fluctuate around an optimum, and their mean has a lower
     cost than any of them (Polyak and Juditsky, 1992). Early weights are far from the final ones, so
-    the mean covers only the last share of the run so far.
+    the mean covers only the last part of the run so far; `share` sets how much.
 
     share: share of the training so far that the mean covers. After t sequences, the weights of s
         sequences ago count exp(-s / (share t)) as much as the newest, to first order.
