@@ -190,7 +190,7 @@ def test_a_config_that_is_not_ours_is_refused(tmp_path: Path, name: str) -> None
     make_net().save_pretrained(tmp_path)
     text = ODD_TEXTS[name].encode("utf-8", "surrogateescape")
     (tmp_path / "config.json").write_bytes(text)
-    with pytest.raises(ValueError, match=r"config\.json is (torn: it is|not in the format)"):
+    with pytest.raises(ValueError, match=r"config\.json is (damaged: it is|not in the format)"):
         NTM.from_pretrained(tmp_path)
 
 
@@ -288,7 +288,7 @@ def test_a_torn_or_missing_weights_file_is_refused(tmp_path: Path) -> None:
     whole = file.read_bytes()
     for content in (b"", whole[:7], whole[: len(whole) // 2], whole[:-1], b"{}" * 50):
         file.write_bytes(content)
-        with pytest.raises(ValueError, match=r"not a safetensors file, or it is torn"):
+        with pytest.raises(ValueError, match=r"not a safetensors file, or it is damaged"):
             NTM.from_pretrained(tmp_path)
     file.unlink()
     with pytest.raises(FileNotFoundError, match=r"model\.safetensors does not exist"):
@@ -301,7 +301,7 @@ def test_an_empty_tensor_of_an_impossible_size_is_refused(tmp_path: Path) -> Non
     header = json.dumps({"start.memory": tensor}).encode()
     file = tmp_path / "model.safetensors"
     file.write_bytes(len(header).to_bytes(8, "little") + header)
-    with pytest.raises(ValueError, match=r"not a safetensors file, or it is torn: .*\.$"):
+    with pytest.raises(ValueError, match=r"not a safetensors file, or it is damaged: .*\.$"):
         NTM.from_pretrained(tmp_path)
 
 

@@ -307,18 +307,18 @@ def test_a_torn_file_is_refused(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for size in (0, 1, 7, 8, 9, 100, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:size])
-        with pytest.raises(ValueError, match=r"trace\.npz is not a trace, or it is torn"):
+        with pytest.raises(ValueError, match=r"trace\.npz is not a trace, or it is damaged"):
             Trace.load(path)
     middle = len(whole) // 2
     path.write_bytes(whole[:middle] + bytes(9) + whole[middle + 9 :])
-    with pytest.raises(ValueError, match=r"trace\.npz is not a trace, or it is torn"):
+    with pytest.raises(ValueError, match=r"trace\.npz is not a trace, or it is damaged"):
         Trace.load(path)
 
 
 def test_a_foreign_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text('{"not": "a trace"}' * 9)
-    with pytest.raises(ValueError, match="is not a trace, or it is torn"):
+    with pytest.raises(ValueError, match="is not a trace, or it is damaged"):
         Trace.load(path)
     with path.open("wb") as file:
         np.savez(file, weight=np.zeros(3))

@@ -47,8 +47,8 @@ class NTMConfig:
     )
     shift_mode: ShiftMode = setting(
         "softmax",
-        "how a head chooses its shift; softmax: one weight per shift; scalar: one real number, "
-        "whose weight is divided between the two nearest shifts",
+        "how a head emits its shift: softmax (one weight per shift) or scalar (one number; 0.7 "
+        "means 30 % no shift and 70 % a shift by 1)",
     )
 
     def __post_init__(self) -> None:
@@ -102,15 +102,18 @@ class Initialisation:
 
     start_memory: StartMemory = setting(
         "constant",
-        "initial values of the learned start memory (constant: 1e-6; random: -0.5 to 0.5)",
+        "initial value of the learned memory that every sequence starts with: constant (1e-6) or "
+        "random (-0.5 to 0.5)",
     )
     start_spread: float = setting(
         1.0,
-        "standard deviation of the logits of the start weightings: with 1 a head starts spread "
-        "over many locations, with 4 near one location",
+        "standard deviation of the initial logits of the learned weightings that every sequence "
+        "starts with (1: a head covers many locations; 4: almost only one location)",
         above=0,
     )
-    start_together: bool = setting(False, "whether all heads get the same initial start weighting")
+    start_together: bool = setting(
+        False, "whether all heads have the same initial weighting before the first step"
+    )
     head_gain: float = setting(
         1.0,
         "factor on the initial weights from controller to heads (1: Glorot initialisation)",
@@ -118,7 +121,8 @@ class Initialisation:
     )
     gate_bias: float = setting(
         0.0,
-        "initial bias of the interpolation gates: below 0, heads first move by shifts, not content",
+        "initial bias of the interpolation gates: below 0, heads at first shift rather than match "
+        "content",
     )
 
     def __post_init__(self) -> None:

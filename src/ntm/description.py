@@ -26,7 +26,7 @@ _AXES_OF_ROLES = {
 
 
 class Parameter(NamedTuple):
-    """Learned tensor. Layers with equal shapes share one entry: "{layer}" in the name is a number.
+    """Learned tensor, or one tensor per layer: "{layer}" in the name stands for the layer's number.
 
     The description of a network with a billion layers is therefore as short as any other.
     """
@@ -52,8 +52,9 @@ class TraceArray:
         weighting: locations that the heads of one kind attend to, (head, "location").
         vector: values that the heads read or write, (head, "width"); if there are several, figures
             show the last. The label is a noun such as "read".
-        lane: a heat map over time.
-        detail: not over time. Every array (head, "location") is also drawn at each single step.
+        lane: values over time, drawn as a heat map.
+        detail: values that are not drawn over time.
+        Every array (head, "location") of any role is also drawn at each single step.
     """
 
     name: str
@@ -136,7 +137,7 @@ class Description:
 
 
 def parameter_shapes(parameters: Sequence[Parameter]) -> dict[str, Shape]:
-    """Return the shape of every parameter by name; neighbours that share layers go layer by layer.
+    """Return the shape of every parameter by name, layer by layer where entries share layers.
 
     torch.compile traces this function, and does not know itertools.groupby.
     """

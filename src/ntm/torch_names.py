@@ -158,7 +158,7 @@ _autograd: Any = _find(
 
 
 def make_autograd(operator: Any, backward: Any, setup_context: Any) -> Any | None:
-    """Return the function that torch.library.register_autograd would register, to be wrapped.
+    """Return the function that torch.library.register_autograd would register, to wrap it.
 
     `register_autograd` itself silently drops forward-mode derivatives. Return None if torch lacks
     the private function.

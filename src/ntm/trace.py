@@ -42,11 +42,11 @@ _OPTIONAL = {"targets", "mask", "optimal"}
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Trace:
-    """Recording of one run. The recorded arrays are attributes, such as `trace.read_weightings`.
+    """Recording of a network at work. Each array is an attribute, such as `read_weightings`.
 
     The first two axes of every array are time and batch. Steps beyond a sequence's length are zero.
-    `described` lists the recorded arrays with their other axes; each is given by name. An NTM
-    records `ntm.description.NTM_ARRAYS`, where R and W heads attend to N locations of M values:
+    `described` names the arrays and their other axes. An NTM with R read heads, W write heads and
+    N locations of M values records these arrays (`ntm.description.NTM_ARRAYS`):
 
         hidden                                      the controller's output
         reads, erases, adds                         (R or W, M)
@@ -127,7 +127,7 @@ class Trace:
         return self.arrays.get(name)
 
     def weightings(self, kind: HeadKind) -> Array:
-        """Return the weightings of the heads of one kind, (T, B, heads, N); perhaps no heads."""
+        """Return the weightings of the heads of one kind, (T, B, heads, N); heads may be 0."""
         return self._of_heads(kind, "weighting", heads=0)
 
     def vectors(self, kind: HeadKind) -> Array:
@@ -207,7 +207,7 @@ class Trace:
             described = _read_description(about)
         except Exception as error:  # a foreign file may raise anything
             reason = str(error).rstrip(".")
-            raise ValueError(f"{path} is not a trace, or it is torn: {reason}.") from error
+            raise ValueError(f"{path} is not a trace, or it is damaged: {reason}.") from error
         known = about.pop("format", None) in {FORMAT, _OLD_FORMAT}
         if not known or not _fit_together(arrays, described):
             raise ValueError(f"{path} is not a trace in the format {FORMAT!r} of Trace.save.")
@@ -277,7 +277,7 @@ def _require_short_list(path: str | Path) -> None:
     """Refuse an archive with a long list of members, because zipfile reads the whole list.
 
     The last 22 bytes of a file tell the length of the list; numpy writes no comment after them. An
-    archive of gigabytes has 20 more bytes before them, which lead to a second length.
+    archive of gigabytes is refused: 20 bytes before them point to a second list.
     """
     with Path(path).open("rb") as file:
         file.seek(-42, os.SEEK_END)

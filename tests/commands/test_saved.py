@@ -156,7 +156,7 @@ def test_what_a_saved_network_needs_is_said(
         capsys, "eval", folder, "--task", "copy"
     )
     assert "did you mean 'copy'" in refused(capsys, "eval", folder, "--task", "coppy")
-    assert "name it with --task" in refused(capsys, "eval", folder, "--set", "task.bits=3")
+    assert "needs --task, the task" in refused(capsys, "eval", folder, "--set", "task.bits=3")
     assert "Only settings of the task" in refused(
         capsys, "eval", folder, "--task", "copy", "--set", "model.bits=3"
     )

@@ -111,7 +111,7 @@ def test_only_the_two_files_of_a_network_are_downloaded(endpoint: Endpoint, tmp_
 @pytest.mark.parametrize(
     ("name", "damage", "told"),
     [
-        ("config.json", b"{", "ValueError: .*config.json is torn"),
+        ("config.json", b"{", "ValueError: .*config.json is damaged"),
         ("config.json", b'{"format": "other"}', "ValueError: .*is not in the format"),
         ("model.safetensors", b"\xff" * 20, "ValueError: .*is not a safetensors file"),
     ],

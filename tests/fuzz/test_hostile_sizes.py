@@ -81,7 +81,7 @@ def many_runs(file: Path) -> None:
 
 HOSTILE = [
     ("weights", huge_header, "does not hold the weights"),
-    ("pretrained weights", huge_header, "not a safetensors file, or it is torn"),
+    ("pretrained weights", huge_header, "not a safetensors file, or it is damaged"),
     ("network", huge_config("model", memory_locations=10**15), "far larger network"),
     ("pretrained", huge_config("config", controller_size=10**9), "far larger network"),
     ("config", huge_config("task", bits=10**15), "bits must be an integer from 1 to 4096"),

@@ -122,7 +122,7 @@ def test_figures_list_the_networks_that_failed(
 ) -> None:
     figures.print_failed([Run(failed), open_run("copy-ff")])
     _, heading, row = capsys.readouterr().out.splitlines()
-    assert heading == "Not solved, by the cost in validation:"
+    assert heading == "Goal missed, by the cost in validation:"
     assert row.startswith("short  Goal NOT reached, trained range: ")
     figures.print_failed([open_run("copy-ff")])
     assert capsys.readouterr().out == ""

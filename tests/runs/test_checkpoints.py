@@ -87,11 +87,11 @@ DAMAGES = {
     empty_tensors: "checksum",
     lose_tensors: "is missing",
     flip_a_bit_of_the_tensors: "checksum",
-    truncate_record: "is torn",
+    truncate_record: "is damaged",
     change_a_value: "checksum",
     change_the_format: "checksum",
     put_foreign_json: "is not a checkpoint",
-    put_binary: "is torn",
+    put_binary: "is damaged",
 }
 
 

@@ -118,7 +118,7 @@ def test_examples_follow_their_seed_and_have_the_usual_sizes() -> None:
         (
             "associative-recall",
             {"items": [[[0] * 6] * 3] * 2, "query": 1},
-            "any of the items but the last",
+            "query is 1; give a number from 0 to 0",
         ),
         ("associative-recall", {"items": [[[0] * 6] * 2] * 2, "query": 0}, "at least 3 items"),
         (

@@ -184,7 +184,7 @@ def broken(field: str, position: tuple[int | slice, ...], value: float) -> Batch
     ],
 )
 def test_check_batch_names_the_promise_that_is_broken(batch: Batch, promise: str) -> None:
-    with pytest.raises(ValueError, match=f"copy breaks a promise: {promise}"):
+    with pytest.raises(ValueError, match=f"copy is invalid; it must be true that {promise}"):
         check_batch(Copy(bits=3, max_length=5), batch)
 
 

@@ -95,7 +95,7 @@ class _LSTM(nn.Module):
 
 
 def _seen_by_controller(config: NTMConfig, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Return inputs as wide as the controller's, including the reads, and the targets."""
+    """Return inputs as wide as the controller sees (input and reads), and the targets."""
     return batch.inputs.new_ones(*batch.mask.shape, config.controller_inputs), batch.targets
 
 

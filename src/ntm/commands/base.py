@@ -96,7 +96,7 @@ NET = "run folder, saved network, or packaged network such as copy-ff"
 
 
 def add_saved(parser: argparse.ArgumentParser) -> None:
-    """Add the options for a network of `save_pretrained`: --task, --set and --model."""
+    """Add --task, --set and --model, for networks that `save_pretrained` wrote."""
     add = parser.add_argument
     add("--task", help="task, if a saved network records none: a name or a Python file")
     add(
@@ -125,7 +125,8 @@ def examples_of(run: "Run") -> "Examples":
     task = run.settings.task
     if not isinstance(task, Examples):
         raise WrongCallError(
-            f"{run.path} was trained on the {task.name} task; name a run of a file of examples."
+            f"{run.path.name} was trained on the {task.name} task; name a run that was trained on "
+            f"a file of examples."
         )
     return task
 
@@ -145,7 +146,9 @@ def _named_task(options: argparse.Namespace) -> "Task | None":
 
     if options.task is None:
         if options.set:
-            raise ValueError(f"--set {options.set[0]} changes a task; name it with --task.")
+            raise ValueError(
+                f"--set {options.set[0]} needs --task, the task whose setting it changes."
+            )
         return None
     task, changes = make_task(options.task), {}
     for key, text in set_pairs(options.set):
@@ -201,7 +204,7 @@ def _axis(text: str) -> tuple[str, int]:
 
 
 def resized_for(task: "Task", model: "Model", options: argparse.Namespace) -> "Model":
-    """Enlarge the memory as the options say; print a note if the problem is larger than it."""
+    """Enlarge the memory as the options say; print a note if the problem does not fit."""
     from ntm.evaluation import resized
     from ntm.models import family_of
 

@@ -1,4 +1,4 @@
-"""Measure the speed, as ratios within one run."""
+"""Compare the speed of the engines, and of the layer, in one run."""
 
 import argparse
 import sys
@@ -37,7 +37,7 @@ def add_options(
         type=read,
         choices=sections,
         metavar="SECTION",
-        help=f"one of {', '.join(sections)}; may be given several times (default: all)",
+        help=f"measure only this section: {', '.join(sections)}; may be repeated (default: all)",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print only JSON")

@@ -20,7 +20,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     base.add_axes(parser)
     base.add_saved(parser)
     weights = parser.add_mutually_exclusive_group()
-    for name, text in (("best", "best weights (default)"), ("latest", "newest weights")):
+    for name, text in (
+        ("best", "weights of the lowest validation cost (default)"),
+        ("latest", "newest weights"),
+    ):
         weights.add_argument(
             f"--{name}", dest="weights", action="store_const", const=name, help=text
         )

@@ -16,7 +16,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("runs", nargs="+", metavar="NET", help=f"folder of runs, {base.NET}")
     add("--out", type=Path, required=True, metavar="DIR", help="folder for the figures")
-    add("--format", action="append", choices=("png", "svg", "pdf"), help="default: png and svg")
+    add(
+        "--format",
+        action="append",
+        choices=("png", "svg", "pdf"),
+        help="may be repeated (default: png and svg)",
+    )
     base.add_saved(parser)
 
 
@@ -48,7 +53,7 @@ def print_failed(runs: "list[Run]") -> None:
     from ntm.paper.verdicts import missed_in_validation
 
     failed = [(run.path.name, text) for run in runs if (text := missed_in_validation(run))]
-    _list("Not solved, by the cost in validation:", failed)
+    _list("Goal missed, by the cost in validation:", failed)
 
 
 def _list(title: str, rows: Sequence[tuple[str, ...]]) -> None:

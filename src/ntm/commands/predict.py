@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `ntm predict`."""
     add = parser.add_argument
-    add("run", metavar="NET", help="run folder of a file of examples")
+    add("run", metavar="NET", help="folder of a run that was trained on a file of examples")
     text = ".jsonl, .csv, .tsv or text, one input per line (default: standard input)"
     add("file", metavar="FILE", nargs="?", help=text)
-    add("--longest", type=int, metavar="N", help="cut answers without an end symbol at N symbols")
+    add(
+        "--longest", type=int, metavar="N", help="cut an answer after N symbols if it has not ended"
+    )
     add("--json", action="store_true", help="print a JSON object with input and answer per line")
     base.add_saved(parser)
 

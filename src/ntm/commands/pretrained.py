@@ -17,7 +17,9 @@ has the network's own size: net.resized(256) enlarges it."""
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `ntm pretrained`."""
-    parser.add_argument("nets", metavar="NET", nargs="*", help="names (default: all)")
+    parser.add_argument(
+        "nets", metavar="NET", nargs="*", help="name of a packaged network (default: all)"
+    )
     base.add_json(parser)
 
 

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="DIR",
-        help="folders with existing runs; a network with a run there is not trained",
+        help="folders with existing runs; networks that have runs there are not trained again",
     )
 
 

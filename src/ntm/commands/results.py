@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         nargs="*",
         metavar="DIR",
-        help="run folder, or folder of runs; without any, use only the results already in --out",
+        help="run folder, or folder of runs (default: rebuild from the results already in --out)",
     )
     add("--out", type=Path, required=True, metavar="DIR", help="folder for the results")
     add("--sequences", type=int, default=1000, help="fresh sequences per cost (default: 1000)")

@@ -1,4 +1,4 @@
-"""Write the page as static files that run the networks in the browser."""
+"""Write a static website that runs and trains networks in the browser."""
 
 import argparse
 from pathlib import Path
@@ -13,16 +13,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         required=True,
         metavar="DIR",
-        help="folder to write to: new, or an earlier site",
+        help="folder for the site; an earlier site there is replaced",
     )
     parser.add_argument(
-        "--address", default="", metavar="URL", help="address of the site, for previews of links"
+        "--address",
+        default="",
+        metavar="URL",
+        help="address that the site will have; links to it then show a preview",
     )
     parser.add_argument(
         "--repository",
         default="",
         metavar="URL",
-        help="repository that the page links to, with its documentation in docs/",
+        help="repository that the site links to, with the documentation in its folder docs/",
     )
 
 

@@ -17,7 +17,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = f"folder of runs, saved trace, {base.NET} (default: runs)"
     add("folder", nargs="?", metavar="NET", help=text)
     add("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
-    add("--port", type=_port, default=8765, help="port to listen on (default: 8765); 0: any free")
+    add(
+        "--port",
+        type=_port,
+        default=8765,
+        help="port to listen on; 0 for any free port (default: 8765)",
+    )
     base.add_saved(parser)
     base.add_code(parser, "; the studio can then show and start its runs")
     add("--no-browser", action="store_true", help="print the address, but do not open a browser")

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--workers", type=int, metavar="N", help="processes on this machine (default: one per core)"
     )
     place.add_argument(
-        "--ray", metavar="ADDRESS", help="train on the Ray cluster at this address, or auto"
+        "--ray", metavar="ADDRESS", help="address of a Ray cluster to train on, or auto"
     )
     add("--list", action="store_true", help="list the runs and exit")
     base.add_json(parser)

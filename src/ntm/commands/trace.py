@@ -17,9 +17,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("run", metavar="NET", help=f"saved trace, {base.NET}")
     add("--html", type=Path, metavar="FILE", help="write a page that opens in any browser")
-    add("--save", type=Path, metavar="FILE", help="save the trace as .npz, for ntm trace FILE")
+    add(
+        "--save",
+        type=Path,
+        metavar="FILE",
+        help="save the trace as .npz; ntm trace FILE shows it again",
+    )
     add("--seed", type=int, help="random seed of the problem (default: 1)")
-    add("--input", metavar="TEXT", help="input of your own, for a run of a file of examples")
+    add(
+        "--input",
+        metavar="TEXT",
+        help="input of your own, if the network was trained on a file of examples",
+    )
     base.add_axes(parser)
     base.add_saved(parser)
 

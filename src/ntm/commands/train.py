@@ -22,12 +22,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_settings(parser)
     add = parser.add_argument
     add("--run", type=Path, metavar="DIR", help="run folder (default: runs/TASK-MODEL-SEED)")
-    add("--resume", action="store_true", help="continue the run in the folder, or start it")
+    add(
+        "--resume",
+        action="store_true",
+        help="continue the run in the run folder; start it if there is none",
+    )
     base.add_code(parser, "; use the registered name as TASK or MODEL")
     text = "change any other setting; --settings lists them"
     add("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", help=text)
     text = (
-        "exit with code 1 if the network misses a goal of its task (the end of a run prints them)"
+        "exit with code 1 if the trained network misses a goal; a run prints its goals at the end"
     )
     add("--require-solved", action="store_true", help=text)
     add("--settings", action="store_true", help="list all settings of task and model, and exit")
@@ -37,7 +41,7 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     tasks = ", ".join(base.task_names())
     text = f"{tasks}, your Python file, or your examples: .jsonl, .csv or .tsv"
     parser.add_argument("task", metavar="TASK", nargs="?", help=text)
-    text = "validation examples, for a TASK that is a file (default: a tenth of its lines)"
+    text = "file of examples for validation (default: a tenth of the examples in TASK)"
     parser.add_argument("--valid", metavar="FILE", help=text)
     layouts = parser.add_mutually_exclusive_group()
     text = "tagging: an example has one target for every symbol of the input"
@@ -48,14 +52,14 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
     add, models = parser.add_argument, base.model_names()
-    add("--model", help=f"{', '.join(models)}, or your Python file (default: {models[0]})")
+    text = "ntm: Neural Turing Machine, with a feedforward (ff) or LSTM controller; lstm: no memory"
+    add("--model", help=f"{', '.join(models)}, or your Python file (default: {models[0]}). {text}")
     text = f"start from the weights of a trained network ({base.NET})"
     add("--from", dest="start_from", metavar="NET", help=text)
     add("--seed", help="random seed of the initial weights and all data (default: 1)")
     add("--sequences", help="sequences to train on (default: depends on task and model)")
     add("--paper", action="store_true", help="use the paper's settings, as far as they are known")
-    text = "sequences per update (default: depends on task and model; 1 in the paper)"
-    add("--batch-size", help=text)
+    add("--batch-size", help="sequences per update (default: depends on task and model)")
     text = "sets of initial weights to try; the best continues (default: depends on task and model)"
     add("--starts", help=text)
     add("--engine", help="native (C++), reference (PyTorch) or auto (default: auto)")
@@ -166,7 +170,7 @@ def requested(options: argparse.Namespace) -> tuple["Settings", Path]:
 def _new(
     preset: Callable[[Any, str], "Settings"], options: argparse.Namespace, model: str
 ) -> "Settings":
-    """Return the settings of a new run, before the options that name single settings."""
+    """Return the settings of a new run, before options such as --seed and --set apply."""
     if not is_examples(options.task):
         for name in ("aligned", "classify", "valid"):
             if getattr(options, name):
@@ -270,10 +274,11 @@ def _summary(result: "Result", folder: Path, beyond: str) -> str:
     following = f"ntm eval {base.quoted(folder)}"
     if result.ending in {"interrupted", "out of time"}:
         following = f"ntm train --run {base.quoted(folder)} --resume"
+    ended = "Stopped early" if result.ending == "solved" else result.ending.capitalize()
     already = " already" if result.sequences == result.resumed_at > 0 else ""
     if already and result.ending == "finished":
         following += f"; or train for longer: --resume --sequences {2 * result.sequences}"
     return (
-        f"{result.ending.capitalize()}{already} after {result.sequences:,} sequences and "
+        f"{ended}{already} after {result.sequences:,} sequences and "
         f"{duration(result.seconds)}{cost}{best}. Next: {following}"
     )

@@ -3,4 +3,4 @@
 from typing import Literal
 
 ChannelKind = Literal["bits", "symbols"]
-"""Every channel is a bit, or a symbol of which each step has one."""
+"""Kind of the channels: each is a bit, or each is a symbol and a step has one symbol."""

@@ -33,7 +33,7 @@ def require_short_header(file: str | Path) -> None:
         header = int.from_bytes(opened.read(8), "little")
     if header > _LONGEST_HEADER:
         raise ValueError(
-            f"it is not a safetensors file, or it is torn: its header has {header:,} bytes."
+            f"it is not a safetensors file, or it is damaged: its header has {header:,} bytes."
         )
 
 

@@ -93,7 +93,10 @@ class Registry(UserDict[str, Entry]):
         return self._entries
 
     def _load_entry_points(self, asked: str | None = None) -> None:
-        """Import all entry points, once; print failures, except for `asked`: `find` reports it."""
+        """Import all entry points on the first call, and print a line for each that fails.
+
+        asked: name of an entry point whose failure the caller reports itself.
+        """
         if self._complete:
             return
         self._complete = True  # set before the imports, which may ask for entries

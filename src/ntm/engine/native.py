@@ -24,7 +24,7 @@ from ntm.description import describe
 NO_ONNX = "ONNX has no operator for its kernels"
 _NONE = [None, None]  # the weightings of a call that does not request them
 _LARGE = 1 << 15
-"""Elements from which on a tensor takes its memory from the extension."""
+"""Tensors with at least this many elements take their memory from the extension."""
 PRECISIONS = {torch.float32: "float", torch.float64: "double"}
 
 
@@ -142,8 +142,8 @@ def forward(
 
     start: a state of every sequence, or one state for all of them, without the batch axis.
     keep: whether `backward` will be called. If not, the tape is empty.
-    with_weightings: whether to return the weightings of the read heads and of the write heads at
-        every step, (time, batch, heads, N); otherwise the list is empty.
+    with_weightings: whether to return the weightings of all steps, a list of two tensors
+        (time, batch, heads, N), for the read heads and the write heads; otherwise an empty list.
     """
     steps, batch_size, _ = x.shape
     weights, start = _contiguous(weights), _contiguous(start)
@@ -216,7 +216,7 @@ def record(
 
 
 def release_memory() -> None:
-    """Return the memory that is kept for later calls to the system."""
+    """Free the memory that is kept for later calls."""
     if _loaded.module is not None:
         _loaded.module.release_memory()
 
@@ -245,7 +245,7 @@ def may_take(tensor: Tensor) -> bool:
 def surely_finite(tensor: Tensor) -> bool:
     """Return whether a tensor surely has no NaN and no infinity; False if this is unknown.
 
-    This is one call. torch would need several operators and a number read back.
+    This is a single call; torch would need several operators.
     """
     if not may_take(tensor):
         return False

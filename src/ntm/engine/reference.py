@@ -86,7 +86,7 @@ class Reference:
         """Return None: this engine runs wherever torch runs."""
 
     def declines(self, net: "NTM") -> None:
-        """Return None: this engine calls the modules, whatever they are."""
+        """Return None, no reason: this engine calls the modules, so it runs every network."""
 
     def gradients(self, net: "NTM") -> None:
         """Return None: autograd computes the gradients."""

@@ -72,7 +72,7 @@ def autocasts() -> bool:
 
 
 def watched() -> bool:
-    """Return whether a mode of torch watches all operators, and so must see the native engine's."""
+    """Return whether a mode of torch watches all operators, including the native engine's."""
     return bool(torch_names.dispatch_modes() or torch_names.function_modes())
 
 

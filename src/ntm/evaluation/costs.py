@@ -85,7 +85,7 @@ def resized(model: Model, memory_locations: int | None) -> Model:
 
 
 def enlarged(model: Model, memory_locations: int | None) -> Model:
-    """Return `resized(model, memory_locations)`, which replaces this function."""
+    """Call `resized`; this is its former name."""
     warnings.warn("enlarged is called resized.", DeprecationWarning, stacklevel=2)
     return resized(model, memory_locations)
 

@@ -66,7 +66,7 @@ class Track:
 
 
 def tracks(trace: Trace, pair: tuple[int, int]) -> tuple[Track, Track]:
-    """Follow a write head and a read head."""
+    """Return the tracks of a write head and a read head; `pair` has their numbers."""
     return Track(trace, "write", pair[0]), Track(trace, "read", pair[1])
 
 

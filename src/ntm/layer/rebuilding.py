@@ -50,7 +50,7 @@ def _differences(ours: Any, theirs: Any) -> list[str]:
 
 
 class _Unfilled(TorchFunctionMode):
-    """Mode that skips normal_, which would import torch's compiler on the meta device: seconds."""
+    """Mode that skips normal_, which on the meta device imports torch's compiler: seconds."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
@@ -61,7 +61,7 @@ class _Unfilled(TorchFunctionMode):
 
 
 def unfilled(make: Callable[[], Net]) -> Net:
-    """Return the network of `make` without values: nothing is allocated or drawn at random."""
+    """Return the network that `make` builds, with shapes but without values (meta device)."""
     with torch.device("meta"), _Unfilled():
         return make()
 

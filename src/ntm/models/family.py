@@ -50,9 +50,9 @@ class Footprint(NamedTuple):
 class Family(ABC):
     """Kind of model that a run can train.
 
-    A network remembers the family that built it. Several families may share a config class. Then a
-    config alone selects the family that declares its class. To select a family that inherits
-    the class, give its name.
+    A network remembers the family that built it. Several families may share a config class. A
+    config then selects the family that declares this class; a family that inherits the class must
+    be selected by name.
     """
 
     name: str
@@ -102,7 +102,7 @@ class Family(ABC):
         return Description()
 
     def footprint(self, config: Any, memory_locations: int | None = None) -> Footprint | None:
-        """Return the size of a network with this much memory; None if it is not described."""
+        """Return the size of a network with this much memory; None without a description."""
         described = self.describe(config)
         if not described.parameters:
             return None
@@ -161,7 +161,7 @@ class Family(ABC):
         raise ValueError(f"{self.title} has no memory to enlarge: memory_locations is for an NTM.")
 
     def enlarged(self, model: Any, memory_locations: int) -> Model:
-        """Return `resized(model, memory_locations)`, which replaces this method."""
+        """Call `resized`; this is its former name."""
         warnings.warn(_RENAMED, DeprecationWarning, stacklevel=2)
         return self.resized(model, memory_locations)
 

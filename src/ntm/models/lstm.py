@@ -130,7 +130,7 @@ class LSTMBaseline(SequenceNetwork):
 
     @torch.no_grad()
     def reset_parameters(self) -> None:
-        """Initialise the layers like torch.nn.LSTM, and the output layer Glorot-uniform.
+        """Draw the layers' weights like torch.nn.LSTM, and the output layer's Glorot-uniform.
 
         Start state and biases are zero, except the forget gates' biases, which `initialisation`
         sets.

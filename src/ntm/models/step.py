@@ -48,7 +48,7 @@ class TwoPartStep(ABC):
 
     @abstractmethod
     def update(self, bits: float) -> None:
-        """Update the weights; raise FloatingPointError if bits or a gradient is not finite."""
+        """Update the weights; raise FloatingPointError if the cost or a gradient is not finite."""
 
     def _not_finite(self) -> FloatingPointError:
         named = self.model.named_parameters()
@@ -57,7 +57,7 @@ class TwoPartStep(ABC):
 
 
 class TorchStep(TwoPartStep):
-    """Training step by torch's autograd: any optimiser, any model with the arguments of `NTM`."""
+    """Training step by autograd, for any optimiser and any model that is called like an `NTM`."""
 
     def __init__(self, model: torch.nn.Module, optimiser: torch.optim.Optimizer) -> None:
         self.model, self.optimiser = model, optimiser

@@ -181,7 +181,7 @@ class Experiment:
             object.__setattr__(self, "figures", _figures_of_any_task(self.title.lower()))
 
     def analyse(self, recording: "Recording") -> "Analysis":
-        """Measure the heads; of a machine that addresses in another way than an NTM, in general."""
+        """Measure the heads with the task's analysis; for machines unlike an NTM, a general one."""
         fitting = self.analysis if tells_modes(recording.trace) else ANY_ANALYSIS
         found: Analysis = fitting(recording)
         return found

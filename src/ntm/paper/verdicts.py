@@ -23,7 +23,7 @@ SEQUENCES, SEED = 200, 1_000_004
 
 
 class Verdict(NamedTuple):
-    """A goal and what a network has instead."""
+    """A goal, and the measured result of a network."""
 
     goal: Goal
     bits: float
@@ -49,7 +49,7 @@ class Verdict(NamedTuple):
 
 
 def goals_of(settings: Settings) -> list[Goal]:
-    """Return the goals of a run; none if it has another task than the experiment."""
+    """Return the goals of a run; none if it changes a setting of the task."""
     if settings.task != TASKS.find(settings.task.name)():
         return []
     goals = experiment_of(settings.task.name).goals
@@ -73,7 +73,7 @@ def verdict_on(found: Evaluation, settings: Settings, at: Case) -> Verdict | Non
 
 
 def missed_in_validation(run: Run) -> str:
-    """Say that the validation cost of a run misses its goal; empty if not, or if not known.
+    """Describe how the validation cost of a run misses its goal; empty if reached or unknown.
 
     This measures nothing, so it is quick and less certain than `judge`.
     """

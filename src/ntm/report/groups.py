@@ -126,7 +126,7 @@ def paper_departures(settings: Settings) -> dict[str, str]:
 
 
 def _nearest(settings: Settings) -> tuple[Settings, str]:
-    """Return the closer of our settings and the paper's, and a name if it is the paper's."""
+    """Return the defaults with fewer differences: ours, or the paper's together with a name."""
     ours, paper = settings_for(*settings.network), paper_settings(*settings.network)
     if len(departures(settings, paper)) < len(departures(settings, ours)):
         return paper, "the paper's protocol"

@@ -25,7 +25,7 @@ Records = Sequence[RunRecord]
 
 
 def readme(results: Results) -> str:
-    """Return the text of README.md. It depends only on the data."""
+    """Return the text of the README.md of a results folder; equal results give equal text."""
     return rendered("results.md", **_shown(results), machine=results.machine())
 
 

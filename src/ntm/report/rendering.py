@@ -17,7 +17,7 @@ def rendered(template: str, *, package: str = "ntm.report", **values: Any) -> st
 
 
 def as_html(text: str) -> Markup:
-    """Convert text with `code` in backticks to safe HTML. A range gets a new line."""
+    """Convert text to safe HTML: backticks mark code, and a range "(1 to 5)" gets its own line."""
     coded = re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text))
     return Markup(re.sub(r" (\([^()]* to [^()]*\))", r' <span class="range">\1</span>', coded))
 

@@ -92,7 +92,7 @@ def _load(folder: Path, number: int) -> Checkpoint:
     except FileNotFoundError as error:
         raise CheckpointError(f"{error.filename} is missing.") from error
     except ValueError as error:
-        raise CheckpointError(f"{path} is torn: it is {error}.") from error
+        raise CheckpointError(f"{path} is damaged: it is {error}.") from error
     whole = isinstance(record, dict) and {"format", "values", "sha256"} <= record.keys()
     if not whole or not isinstance(record["values"], dict):
         raise CheckpointError(f"{path} is not a checkpoint of this program.")
@@ -106,7 +106,7 @@ def _load(folder: Path, number: int) -> Checkpoint:
     try:
         return Checkpoint(safetensors.load(content), record["values"])
     except SafetensorError as error:
-        raise CheckpointError(f"{tensors} is torn: {error}.") from error
+        raise CheckpointError(f"{tensors} is damaged: {error}.") from error
 
 
 def _digest(record: Mapping[str, Any], content: bytes) -> str:

@@ -57,7 +57,7 @@ def _line(path: Path, number: int, text: bytes) -> Facts:
 
 
 def chosen_start(lines: Sequence[Facts], trial: int) -> list[Facts]:
-    """Select the lines of the chosen start, and count only its own sequences.
+    """Return the lines of the chosen start; they count only its sequences.
 
     trial: number of sequences per trial.
     """

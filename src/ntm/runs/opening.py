@@ -155,9 +155,10 @@ class FoundNetwork(NamedTuple):
 
 
 def find_network(name: str | Path, family: Family | None = None) -> FoundNetwork:
-    """Find the network of a folder or packaged name; refuse a family other than the given one.
+    """Find a network without loading its weights.
 
-    family: family that builds the network, for a class from outside the package (None).
+    name: run folder, folder of a saved network, or name of a packaged network.
+    family: family that the network must have; needed for families outside the package (None).
     """
     if saving.is_saved(name):
         return _find_saved(name, family)

@@ -96,7 +96,7 @@ class Saved:
 
 
 def is_saved(folder: str | Path) -> bool:
-    """Return whether `save_pretrained` wrote this folder, as opposed to a run, for example."""
+    """Return whether `save_pretrained` wrote this folder; False for a run folder."""
     try:
         values = parse_json((Path(folder) / "config.json").read_bytes())
     except (OSError, ValueError):
@@ -278,7 +278,7 @@ def _read_json(folder: Path) -> dict[str, Any]:
     try:
         values = parse_json(file.read_bytes(), strict=True)
     except ValueError as error:
-        raise ValueError(f"{file} is torn: it is {error}.") from error
+        raise ValueError(f"{file} is damaged: it is {error}.") from error
     if not isinstance(values, dict) or values.get("format") not in FORMATS:
         raise ValueError(
             f"{file} is not in the format {FORMATS[0]!r} or {FORMATS[1]!r} that "

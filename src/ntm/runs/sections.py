@@ -59,7 +59,10 @@ class TrainingSettings(Checked):
         False, "put sequences of similar length into a batch; faster for the LSTM baseline"
     )
     memory_locations: int | None = setting(
-        None, "memory locations while training; validation uses all (none: all)", at_least=1
+        None,
+        "memory locations while training, at most model.memory_locations, which validation uses "
+        "(none: the same)",
+        at_least=1,
     )
     seed: int = setting(1, "random seed of the initial weights and all data", at_least=0)
     engine: str = setting(
@@ -70,17 +73,19 @@ class TrainingSettings(Checked):
     report_every: int = setting(1000, "sequences between lines of metrics.jsonl", at_least=1)
     validate_every: int = setting(
         10_000,
-        "sequences between validations, rounded up to a multiple of report_every (0: never)",
+        "sequences between validations; a validation takes place at the first report after them "
+        "(0: never)",
         at_least=0,
     )
     validation_sequences: int = setting(
         100,
-        "validation sequences; best.safetensors has the weights with the lowest mean cost on them",
+        "size of the validation set; the weights with the lowest mean cost on it become "
+        "best.safetensors",
         at_least=1,
     )
     validate_beyond: str = setting(
         "",
-        "also validate at these sizes, such as length=60, and add this cost to the validation cost "
+        "also validate at these sizes, such as length=60; their cost adds to the validation cost "
         "(empty: never)",
     )
     mixture: str = setting(
@@ -103,7 +108,8 @@ class TrainingSettings(Checked):
     )
     average_share: float = setting(
         0.0,
-        "also validate the mean of the weights over this last share of the training so far (0: no)",
+        "also validate the mean of the weights over the last part (this share) of the sequences so "
+        "far; of the current weights and the mean, the better one is used (0: no mean)",
         at_least=0,
         at_most=1,
     )
@@ -111,14 +117,19 @@ class TrainingSettings(Checked):
     picture_seconds: float = setting(
         30.0, "seconds between pictures of an answer on the terminal (0: none)", at_least=0
     )
-    stop_when_solved: bool = setting(False, "stop early when the task is solved (see solved_bits)")
+    stop_when_solved: bool = setting(
+        False, "stop early if the training cost stays below solved_bits; ignores the task's goals"
+    )
     solved_bits: float = setting(
         0.01,
-        "the task is solved when every report is below this cost for solved_window sequences",
+        "training cost in bits for stop_when_solved: every report must be below it",
         at_least=0,
     )
     solved_window: int = setting(
-        10_000, "consecutive sequences for which every report must be below solved_bits", at_least=1
+        10_000,
+        "for stop_when_solved: number of sequences over which every report must be below "
+        "solved_bits",
+        at_least=1,
     )
     stop_after_seconds: float | None = setting(
         None, "stop after this many seconds; the run can be resumed (none: no limit)", above=0

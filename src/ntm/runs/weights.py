@@ -56,7 +56,7 @@ def _opened(file: Path) -> Iterator[Any]:
         with safe_open(file, framework="pt") as opened:
             yield opened
     except (SafetensorError, TypeError) as error:  # TypeError: a size beyond torch's integers
-        told = f"{file} is not a safetensors file, or it is torn"
+        told = f"{file} is not a safetensors file, or it is damaged"
         raise ValueError(f"{told}: {first_line(error)}.") from error
 
 
@@ -97,7 +97,7 @@ def _require_sizes(weights: Tensors, config: Any) -> None:
 
 
 def _require_dtypes(weights: Tensors, expected: Tensors) -> None:
-    """Refuse mixed floating-point dtypes, and other tensors whose dtype is not as built."""
+    """Refuse mixed floating-point dtypes, and integer tensors of an unexpected dtype."""
     counted = {name for name, tensor in expected.items() if not tensor.is_floating_point()}
     kinds = {tensor.dtype for name, tensor in weights.items() if name not in counted}
     if len(kinds) > 1 or not kinds <= _DTYPES:

@@ -51,7 +51,7 @@ class Group:
 
     @property
     def best_bits(self) -> Spread | None:
-        """Spread of the lowest validation costs of finished runs, with the cost at `beyond`."""
+        """Spread of the finished runs' lowest validation costs, including the cost at `beyond`."""
         return Spread.of(outcome.best_bits for outcome in self.finished)
 
     @property

@@ -1,6 +1,6 @@
-"""The site: play view, story and training as plain files, with the engine as WebAssembly.
+"""Static website: play view, story and training, with the engine as WebAssembly.
 
-    ntm site --out public      # then serve the folder with anything, or open it offline later
+    ntm site --out public      # then serve the folder with any web server for static files
 
 The page's data is generated from the registries: see `ntm.site.catalogue`.
 """

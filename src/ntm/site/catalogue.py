@@ -12,7 +12,7 @@ networks    packaged and untrained networks; for each
     task_settings       settings of the task it was trained on
     config              sizes of the network
     file                file of its weights, or null
-baselines   networks for comparison, which the page does not list; as networks
+baselines   networks for comparison, in the same form, which the page does not list
 training    settings for training, by task, model and section
 streams     first block seeds of the random streams, by the run's seed; see ntm.runs.stream
 limits      largest problems and memories that are shown

@@ -109,9 +109,9 @@ def thinned(points: list[Point], start: int, most: int = _MOST_POINTS) -> list[P
 def paper_curves(task: str) -> dict[str, list[Point]]:
     """Return the curves of the paper's figure for a task, by model, over sequences.
 
-    The curves were read off a printed graphic, so every value is slightly wrong and some are more
-    so. Each value is replaced by the median of itself and its neighbours, and is at least the
-    smallest value that can be read off the graphic.
+    The curves were read off a printed graphic, so every value has a small error, and some have a
+    larger one. Each value is replaced by the median of itself and its neighbours, and is at least
+    the smallest value that can be read off the graphic.
     """
     floor = readable_bits(task)
     return {
@@ -147,7 +147,7 @@ def smoothed(points: list[Point], floor: float) -> list[Point]:
 
 
 def _reported(line: bytes) -> tuple[Point | None, float | None, int]:
-    """Return the point of a line of metrics, the speed, and the number of the start."""
+    """Return a curve's point, the speed, and the start's number from a line of metrics.jsonl."""
     try:
         values = json.loads(line)
         sequences, bits = int(values["sequences"]), float(values["bits"])

@@ -1,4 +1,4 @@
-"""A folder of runs, read on behalf of strangers: by name, and never outside the folder."""
+"""Folder of runs, as requests may read it: by names of runs, and never outside the folder."""
 
 import json
 import os
@@ -164,7 +164,7 @@ def _checked(config: Path) -> Run:
 
 
 def _require_known_code(sections: dict[str, Any], run: str) -> None:
-    """Refuse a task or model whose code this process, or one that resumes the run, would import."""
+    """Refuse a config whose task or model would import code that the studio does not know."""
     for what, known in (("task", TASKS), ("model", MODELS)):
         section = sections.get(what, {})
         name, source = str(section.get("name")), section.get(SOURCE)
@@ -207,9 +207,8 @@ def _is_run(entry: os.DirEntry[str] | Path) -> bool:
 class Cache(Generic[Value]):
     """Values made from files; a value is replaced when its file changes.
 
-    size: number of values to keep, the last used ones. It exceeds the length of the list of runs:
-    otherwise one extra value would push out the first of the list, which would push out the second
-    when it is read again, and so on.
+    size: number of values to keep, the last used ones. It must exceed the length of the list of
+    runs: in a smaller cache, every pass over the list would drop each value before its next use.
     """
 
     def __init__(self, size: int = 2 * MOST_RUNS) -> None:

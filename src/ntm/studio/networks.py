@@ -210,8 +210,8 @@ def _build_untrained(task: str) -> Model:
 def _facts(file: Path, settings: Settings) -> dict[str, Any]:
     """Return the trained sequences and the validation cost of a file of weights.
 
-    Empty if the file is unusable or the network too large. A foreign config can name any size, so
-    a network whose family cannot tell its size is only watched, not run.
+    Return an empty dict if the file is unusable, or if the network is too large or of unknown
+    size. The studio shows the learning curve of such a network, but does not run it.
     """
     size = settings.family.footprint(settings.model)
     if size is None or max(size.parameters, file.stat().st_size // 8) > _MAX_PARAMETERS:

@@ -146,7 +146,8 @@ def _require_fit(part: ProblemPart, value: Any, size: int) -> None:
         raise RefusedError(422, f"{part.name} has {len(value)} entries; give {size}.")
     if part.kind == "choice" and value > size - 2:
         raise RefusedError(
-            422, f"{part.name} is {value}; give any of the {part.axes[0]} but the last of {size}."
+            422,
+            f"{part.name} is {value}; give a number from 0 to {size - 2}.",
         )
 
 

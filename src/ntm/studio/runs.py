@@ -38,7 +38,7 @@ class Runs:
     def listing(self) -> dict[str, Any]:
         """Return every run with its state or the reason why it cannot be read.
 
-        A large folder is read over several calls: `whole` and `read` say whether the list has all.
+        A large folder is read over several calls: `whole` and `read` tell if the list is complete.
         """
         self._update_all(self._folder.names())
         known = {name: self._described(name, run) for name, run in self._folder.runs()}
@@ -198,7 +198,7 @@ class Runs:
 
 
 def _why_not_played(settings: Settings) -> str | None:
-    """Return why the studio offers no network of a run; None if the network's size is known."""
+    """Return why the studio cannot run the network of a run; None if it can."""
     if settings.family.footprint(settings.model) is not None:
         return None
     return (
@@ -272,7 +272,10 @@ def _is_locked(file: Path | None) -> bool:
 
 @contextmanager
 def _holding(file: Path, flags: int = 0) -> Iterator[None]:
-    """Hold a lock file, if the system has locks; BlockingIOError means that a process trains."""
+    """Hold the lock of a run folder; raise BlockingIOError if a process trains in the folder.
+
+    Systems without locks, such as Windows, hold nothing.
+    """
     try:
         import fcntl
     except ImportError:

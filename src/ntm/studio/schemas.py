@@ -207,7 +207,7 @@ class FolderAnswer(BaseModel):
 
 
 class Curve(BaseModel):
-    """New points of a learning curve. When the generation changes, the curve starts again."""
+    """New points of a learning curve. A new generation means a new file: start the curve again."""
 
     points: list[Point]
     generation: int

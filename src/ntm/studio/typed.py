@@ -30,7 +30,7 @@ _LARGEST_FILE = 64_000_000
 
 
 class Posed(NamedTuple):
-    """Problem that is ready to run: its steps at most, a title, and a function that records it."""
+    """Problem that is ready to run: upper limit of its steps, title, function that records it."""
 
     steps: int
     title: str

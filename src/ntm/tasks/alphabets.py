@@ -67,7 +67,7 @@ class Alphabet:
         return unit
 
     def decoded(self, ones: Iterable[Sequence[int]]) -> list[Unit]:
-        """Return the units whose channels these are; the inverse of `encoded`."""
+        """Return the units that these channels encode; the inverse of `encoded`."""
         if self.symbols:
             return [self.symbols[places[0]] for places in ones]
         return [tuple(int(bit in places) for bit in range(self.bits)) for places in ones]
@@ -99,7 +99,7 @@ class Collector:
             )
 
     def alphabet(self) -> Alphabet:
-        """Return the alphabet. Bits beside symbols are the symbols 0 and 1."""
+        """Return the alphabet. A column with symbols and bits has the bits as symbols 0 and 1."""
         if self.symbols and self.widths - {1}:
             raise ValueError("some lines have symbols and others have bit vectors")
         if self.symbols or not self.widths:

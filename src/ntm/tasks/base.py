@@ -177,7 +177,7 @@ class Task(ABC):
 
     @property
     def problems(self) -> int | None:
-        """Number of problems (None: there is no end of fresh problems)."""
+        """Number of problems (None: unlimited)."""
         return None
 
     def take(self, numbers: Sequence[int]) -> Batch:

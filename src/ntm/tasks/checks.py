@@ -1,4 +1,4 @@
-"""Checks of a batch against the promises of `Batch`, for authors of tasks and for training."""
+"""Checks of a batch against the rules of `Batch`, for authors of tasks and for training."""
 
 import torch
 from torch import Tensor
@@ -7,7 +7,7 @@ from ntm.tasks.base import Batch, Task
 
 
 def check_batch(task: Task, batch: Batch) -> None:
-    """Refuse a batch that breaks a promise of `Batch`, and name the promise.
+    """Refuse a batch that breaks a rule of `Batch`, and name the rule.
 
     This is for authors of new tasks and for tests; samplers do not call it.
     """
@@ -26,13 +26,15 @@ def check_batch(task: Task, batch: Batch) -> None:
     }
     for promise, kept in promises.items():
         if not kept:
-            raise ValueError(f"A batch of {task.name} breaks a promise: {promise}.")
+            raise ValueError(f"A batch of {task.name} is invalid; it must be true that {promise}.")
 
 
 def check_targets(task: Task, batch: Batch) -> None:
     """Refuse scored targets for which the cost has no meaning: other numbers than 0 and 1."""
     if not task.outputs.kept(batch.targets, batch.mask):
-        raise ValueError(f"A batch of {task.name} breaks a promise: {task.outputs.promise}.")
+        raise ValueError(
+            f"A batch of {task.name} is invalid; it must be true that {task.outputs.promise}."
+        )
     if _is_binary(batch.targets):
         return
     scored = batch.targets[batch.mask > 0]

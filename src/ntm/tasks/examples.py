@@ -145,11 +145,11 @@ class Examples(Task):
         return pair_in(line, Path(self.file).suffix)
 
     def typed(self, text: str) -> Any:
-        """Return the input that a person typed: a string, or JSON if the inputs are lists."""
+        """Parse an input that a person typed: a plain string, or JSON if the inputs are lists."""
         return _typed(text, self.input_alphabet, "input")
 
     def typed_target(self, text: str) -> Any:
-        """Return the target that a person typed: as for the input, or the name of a class."""
+        """Parse a target that a person typed: the name of a class, a plain string, or JSON."""
         if self.layout == "classification" and text in self.target_symbols:
             return text
         return _typed(text, self.target_alphabet, "target")

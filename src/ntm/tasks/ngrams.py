@@ -93,7 +93,7 @@ class NGrams(Task):
 
     @property
     def optimum(self) -> float:
-        """Mean best cost; at the paper's sizes, from 100,000 sequences, accurate to 0.11 bits."""
+        """Mean cost of the best predictor; accurate to 0.11 bits at the paper's sizes."""
         paper = (self.length, self.context) == (200, 5)
         return 131.89 if paper else _sampled_optimum(self)
 

@@ -49,11 +49,11 @@ class Outputs(ABC):
 
     @abstractmethod
     def kept(self, targets: Tensor, mask: Tensor) -> bool:
-        """Return whether targets of 0 and 1 keep the promise; mask: the scored steps."""
+        """Return whether targets of 0 and 1 are valid at the scored steps (mask)."""
 
 
 class Bits(Outputs):
-    """Outputs of which each is a bit."""
+    """Outputs that are bits."""
 
     unit = "bit"
     promise = "targets are bits"
@@ -63,7 +63,7 @@ class Bits(Outputs):
         return binary_cross_entropy_with_logits(logits, targets, reduction="none")
 
     def right(self, logits: Tensor, targets: Tensor) -> Tensor:
-        """Return whether a positive logit stands for a one, and any other for a zero."""
+        """Return whether each bit is right: a positive logit means one, any other means zero."""
         return torch.where(targets > 0.5, logits > 0, logits <= 0)
 
     def probabilities(self, logits: Tensor) -> Tensor:
@@ -79,12 +79,12 @@ class Bits(Outputs):
         return output_size
 
     def kept(self, targets: Tensor, mask: Tensor) -> bool:  # noqa: ARG002
-        """Return True: any bits will do."""
+        """Return True: every combination of bits is valid."""
         return True
 
 
 class Symbols(Outputs):
-    """Outputs of which exactly one is right at each scored step."""
+    """Outputs that are symbols: exactly one is right at each scored step."""
 
     unit = "symbol"
     promise = "exactly one target is 1 at every scored step"

@@ -71,7 +71,7 @@ def answers(
     scored: Sequence[float],
     logits: Sequence[Sequence[float]] | None,
 ) -> list[Row]:
-    """Return a row for every channel of the target and, given logits, the answer with mistakes."""
+    """Return the rows of the target and, given logits, of the answer, with its mistakes marked."""
     rows = [Row("target", n, target(bits, scored)) for n, bits in zip(names, targets, strict=True)]
     if logits is None:
         return rows

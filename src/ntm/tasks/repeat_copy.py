@@ -49,17 +49,17 @@ class RepeatCopy(Task):
     max_repeats: int = setting(10, "largest number of repeats", at_least=1)
     scale_min_repeats: int | None = setting(
         None,
-        "smallest number of repeats in the range for normalisation (none: min_repeats)",
+        "smallest number of repeats for the scale of the input (none: min_repeats)",
         at_least=1,
     )
     scale_max_repeats: int | None = setting(
         None,
-        "largest number of repeats in the range for normalisation (none: max_repeats)",
+        "largest number of repeats for the scale of the input (none: max_repeats)",
         at_least=1,
     )
     delimiter: str = setting(
         "end",
-        "end: the delimiter comes with the repeat number; start: before the sequence",
+        "position of the delimiter: end (with the repeat number) or start (before the sequence)",
         choices=("end", "start"),
     )
     structured: float = sampling.structured_setting()
@@ -115,7 +115,7 @@ class RepeatCopy(Task):
         return mean_length * mean_repeats + 1
 
     def fields_at(self, axis: str, value: int) -> dict[str, Any]:
-        """Return the settings; the scale of the repeat number stays the same."""
+        """Return the settings as the base class does, with the same scale of the repeat number."""
         low, high = self.scale_range
         scale = {"scale_min_repeats": low, "scale_max_repeats": high}
         return super().fields_at(axis, value) | scale

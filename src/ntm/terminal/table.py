@@ -22,7 +22,7 @@ class Table:
 
     @classmethod
     def of(cls, rows: Sequence[Mapping[str, str]], **options: Any) -> "Table":
-        """Return a table of rows that give their cells by heading.
+        """Return a table of rows, each a mapping from heading to cell.
 
         options: further fields of the table.
         """

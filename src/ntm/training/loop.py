@@ -267,7 +267,7 @@ class Trainer:
         self.tell("reported", line)
 
     def _end_trial(self) -> None:
-        """End the trial of the current start: the next begins or, after the last, the best one."""
+        """End the current trial; start the next one or, after the last, continue the best start."""
         state, starts, seconds = self.state, self.state.starts, self.clock.seconds
         bits = self.ranks.from_leader(state.counters.best_bits)
         starts.end_trial(bits, asdict(state.counters), state.own_tensors())

@@ -26,7 +26,7 @@ class Counters:
     reported: int = 0
     """Sequences at the last report."""
     bits: float = 0.0
-    """Total cost of the sequences since the last report, without those with smaller problems."""
+    """Total cost since the last report; sequences with smaller problems do not count."""
     smaller: int = 0
     """Sequences since the last report with smaller problems; see training.mixture."""
     seconds: float = 0.0
@@ -34,7 +34,7 @@ class Counters:
     reported_seconds: float = 0.0
     """Training time at the last report."""
     solved_for: int = 0
-    """Sequences since the last report that was not below the threshold."""
+    """Sequences since the last report at or above `training.solved_bits`."""
     last_bits: float | None = None
     """Mean cost in the last report."""
     best_bits: float | None = None
@@ -42,7 +42,7 @@ class Counters:
 
     @property
     def mean_bits(self) -> float:
-        """Mean cost on the full range since the last report, or in it if none came since."""
+        """Mean cost on the full range since the last report; the last cost if none came since."""
         counted = self.sequences - self.reported - self.smaller
         if counted == 0 and self.last_bits is not None:
             return self.last_bits
@@ -54,7 +54,7 @@ class Average:
 
     At a constant learning rate the weights fluctuate around an optimum, and their mean has a lower
     cost than any of them (Polyak and Juditsky, 1992). Early weights are far from the final ones, so
-    the mean covers only the last share of the run so far.
+    the mean covers only the last part of the run so far; `share` sets how much.
 
     share: share of the training so far that the mean covers. After t sequences, the weights of s
         sequences ago count exp(-s / (share t)) as much as the newest, to first order.

@@ -104,7 +104,7 @@ def _largest(values: Array, count: int = 2, apart: int = 5) -> Integers:
 
 
 def recurring_contexts(context: Integers, visits: int = 4) -> list[int]:
-    """Return the two contexts of a sequence whose visits are farthest apart.
+    """Return the two contexts of a sequence whose shortest gap between visits is longest.
 
     context: context at every step, (steps,).
     visits: least number of visits of a context.

@@ -63,10 +63,10 @@ def _own_location(reader: Track, context: Integers, notes: dict[str, float]) -> 
 
 
 def _notes(recording: Recording, pair: tuple[int, int]) -> dict[str, float]:
-    """Measure another program: log every step, and look up what followed the context before.
+    """Measure an alternative algorithm: write each step to a new location, as in a log.
 
-    Return the read weight on the locations written one step after earlier visits of the context,
-    and the share of all locations that these are.
+    To predict, such a network reads the entries right after earlier occurrences of the context.
+    Return the read weight on these entries, and the share of all locations that hold them.
     """
     context, (writer, _) = contexts(recording), tracks(recording.trace, pair)
     weightings = recording.trace.weightings("read")[:, :, pair[1]]
@@ -133,7 +133,7 @@ def _opposite_adds(writer: Track, recording: Recording) -> Finding:
 
 
 def _fainter(writer: Track, context: Integers) -> Finding:
-    """Measure writes one step after a context, when the bit that followed is known."""
+    """Measure the writes after each visit of a context, when the next bit is known."""
     before, written = context[:-1], writer.focus[1:]
     visits = _visits(before)
     seen = before >= 0
@@ -159,7 +159,7 @@ def _visits(context: Integers) -> Integers:
 
 
 def _counter(reader: Track, recording: Recording) -> Finding:
-    """Fit on every other sequence and compare on the rest."""
+    """Predict the optimal estimate from the vector read: fit on one half, test on the other."""
     optimal = recording.task_as(NGrams).optimal_probabilities(recording.batch).numpy()[..., 0]
     features = np.concatenate([reader.vector, np.ones((*optimal.shape, 1))], axis=-1)
     fitted, held = slice(0, None, 2), slice(1 if recording.sequences > 1 else 0, None, 2)

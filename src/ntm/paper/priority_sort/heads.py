@@ -31,7 +31,7 @@ class Reads(NamedTuple):
 
 
 class LinearFit(NamedTuple):
-    """Write locations as a linear function of the priority."""
+    """Linear function from a priority to the location that a head writes."""
 
     slope: float
     """Locations per unit of priority."""
