@@ -318,6 +318,9 @@ def main() -> None:
     parser.add_argument("--at-once", type=int, default=6)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    for name in options.names:
+        if name not in FOLDERS:
+            parser.error(f"There is no folder called {name!r}; --help lists all names.")
     results = {}
     for name in options.names or FOLDERS:
         results[name] = result = measured(FOLDERS[name], options.at_once)

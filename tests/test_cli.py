@@ -95,6 +95,20 @@ def test_a_run_can_be_evaluated(trained: Path) -> None:
     assert json.loads(ntm(*arguments).stdout) == answer
 
 
+def test_an_early_stop_does_not_claim_that_a_goal_is_reached(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    early = {"stop_when_solved": "true", "solved_bits": "1000", "solved_window": "40"}
+    options = [f"--set=training.{key}={value}" for key, value in early.items()]
+    folder = str(tmp_path / "copy")
+    command = ["train", "copy", "--model", "lstm", "--run", folder, *small_options(), *options]
+    assert main([*command, "--batch-size", "4", "--sequences", "400"]) == 0
+    told = capsys.readouterr().out
+    assert "Stopped early after 40 sequences" in told
+    assert "olved" not in told
+    assert "Goal" not in told
+
+
 def test_an_existing_run_is_refused_and_can_be_made_longer(tmp_path: Path) -> None:
     folder = tmp_path / "copy"
     first = ["train", "copy", "--model", "lstm", "--run", str(folder), *small_options()]
