@@ -105,6 +105,11 @@ class Description:
     """Learned tensors, in the order of `state_dict`."""
     state: tuple[StatePart, ...] = ()
     arrays: tuple[TraceArray, ...] = ()
+    state_shapes: tuple[Shape, ...] = field(init=False, repr=False, compare=False)
+    """Shape of every part of the state, without the batch: every call of a network needs it."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "state_shapes", tuple(map(self.shape, self.state)))
 
     def shape(self, part: StatePart | TraceArray) -> Shape:
         """Return the shape of a part of the state, or of an array at one step."""
@@ -113,11 +118,6 @@ class Description:
     def shapes(self) -> dict[str, Shape]:
         """Return the shape of every parameter by name."""
         return parameter_shapes(self.parameters)
-
-    @property
-    def state_shapes(self) -> tuple[Shape, ...]:
-        """Shape of every part of the state, without the batch."""
-        return tuple(self.shape(part) for part in self.state)
 
     @property
     def parameter_count(self) -> int:

@@ -121,7 +121,7 @@ class Call:
         """Return all six parts of a final state, including parts without elements."""
         if not self.learned:
             return [*final, *start[self.parts :]]
-        shape = len(final[0]), 0, self.config.controller_size
+        shape = final[0].shape[0], 0, self.config.controller_size
         return [*final, *(final[0].new_empty(shape) for _ in range(6 - self.parts))]
 
     def state(self, start: Sequence[Tensor]) -> Sequence[Tensor]:

@@ -150,14 +150,18 @@ def forward(
     x = x if x.stride(2) == 1 else x.contiguous()
     make = empty if lengths is None else Tensor.new_zeros  # with lengths, some are not written
     logits = make(x, steps, batch_size, weights[-1].shape[0])
-    new = x.new_empty if batch_size == 1 else functools.partial(empty, x)
-    final = [new(batch_size, *part.shape[-2:]) for part in start]
+    shared = _is_shared(start)
+    if batch_size == 1 and not shared:
+        final = [*map(torch.empty_like, start)]  # takes half the time of new_empty
+    else:
+        new = x.new_empty if batch_size == 1 else functools.partial(empty, x)
+        final = [new(batch_size, *part.shape[-2:]) for part in start]
     heads = [part.shape[-2:] for part in start[1:3]] if with_weightings else []
     weightings = [make(x, steps, batch_size, *shape) for shape in heads]
     tape = empty(x, _loaded.module.tape_size(steps, batch_size, keep, sizes))
     function("forward", x.dtype)(
         *(logits, final, weightings or _NONE, tape),
-        *(x, lengths, start, _is_shared(start), weights, keep, torch.get_num_threads(), sizes),
+        *(x, lengths, start, shared, weights, keep, torch.get_num_threads(), sizes),
     )
     return logits, final, weightings, tape
 

@@ -59,13 +59,14 @@ Right<T> depths_from(Right<T> b, Index k) {
 // Initial value of the sums: zero, a bias per column, or the present result.
 enum class From { zero, bias, result };
 
-// Compute `rows` x `panels` panels of the result in registers, and store `columns` columns.
+// Compute `rows` x `panels` panels of the result in registers, and store `columns` columns. The right factor is passed
+// as numbers: the callers advance it from tile to tile, and a struct would go through memory, where the processor
+// waits for all earlier stores before it copies a struct whose fields have just been written.
 template <typename T, int rows, int panels>
-__attribute__((noinline)) void multiply_tile(T* result, Index stride, const Left<T>& left, const Right<T>& right,
-                                             Index depth, From from, const T* bias, Index columns) {
-  // Copied here: passing by value is slow for a struct whose fields have just been written.
+__attribute__((noinline)) void multiply_tile(T* result, Index stride, const Left<T>& left, const T* right,
+                                             Index depth_stride, Index panel_stride, Index depth, From from,
+                                             const T* bias, Index columns) {
   Left<T> a = left;
-  Right<T> b = right;
   constexpr int lanes = kLanes<T>, per_panel = kPanel / lanes, vectors = per_panel * panels;
   const bool whole = columns >= vectors * lanes;
   const auto width_at = [&](int v) { return int(std::clamp<Index>(columns - v * lanes, 0, lanes)); };
@@ -88,11 +89,11 @@ __attribute__((noinline)) void multiply_tile(T* result, Index stride, const Left
 #pragma GCC unroll 2
   for (Index k = 0; k < depth; ++k) {
     for (int v = 0; v < vectors; ++v) {
-      const Vec<T> values = load(b.data + v / per_panel * b.panel_stride + v % per_panel * lanes);
+      const Vec<T> values = load(right + v / per_panel * panel_stride + v % per_panel * lanes);
       for (int r = 0; r < rows; ++r) sum[r][v] += a.data[r * a.row_stride] * values;
     }
     a.data += a.depth_stride;
-    b.data += b.depth_stride;
+    right += depth_stride;
   }
   if (whole)
     for_each_sum([&](int r, int v) { store<T>(result + r * stride + v * lanes, sum[r][v]); });
@@ -107,7 +108,8 @@ inline void multiply_rows(T* result, Index stride, Left<T> a, Right<T> b, Index 
                           const T* bias) {
   constexpr Index wide = panels * kPanel;
   while (columns >= wide || (panels == 1 && columns > 0)) {
-    multiply_tile<T, rows, panels>(result, stride, a, b, depth, from, bias, columns);
+    multiply_tile<T, rows, panels>(result, stride, a, b.data, b.depth_stride, b.panel_stride, depth, from, bias,
+                                   columns);
     result += wide;
     if (from == From::bias) bias += wide;
     b.data += panels * b.panel_stride;
@@ -123,10 +125,10 @@ Left<T> rows_from(Left<T> a, Index row) {
 }
 
 // Panels that a tile of `rows` rows takes at a time: enough sums to keep both multipliers busy, in half of the
-// registers.
+// registers. The tiles of the weight gradients (8 rows) use more: loads of their strided rows limit the speed.
 template <typename T>
 constexpr int panels_for(int rows) {
-  constexpr int sums = NTM_VECTOR_BYTES == 64 ? 16 : 8;
+  const int sums = NTM_VECTOR_BYTES != 64 ? 8 : rows == 8 ? 24 : 16;
   return std::max<int>(1, sums * kLanes<T> / (rows * kPanel));
 }
 
@@ -138,7 +140,8 @@ void multiply_tall(T* result, Index stride, Left<T> a, Right<T> b, Index tall, I
   constexpr Index wide = panels * kPanel;
   while (columns >= wide || (panels == 1 && columns > 0)) {
     for (Index row = 0; row < tall; row += rows)
-      multiply_tile<T, rows, panels>(result + row * stride, stride, rows_from(a, row), b, depth, from, bias, columns);
+      multiply_tile<T, rows, panels>(result + row * stride, stride, rows_from(a, row), b.data, b.depth_stride,
+                                     b.panel_stride, depth, from, bias, columns);
     result += wide;
     if (from == From::bias) bias += wide;
     b.data += panels * b.panel_stride;
@@ -291,8 +294,8 @@ void add_rows(T* dbias, const T* dy, Index dy_stride, Index rows, From from, Ind
 template <typename T>
 void add_outputs(T* dweight, const T* dy, Index dy_stride, Right<T> x, Index rows, Index inputs, From from, Index first,
                  Index last) {
-  // The rows of the left factor are adjacent here, so blocks are as tall as the registers allow.
-  constexpr int tallest = kLanes<T> >= kPanel ? 16 : 0;
+  // The rows of the left factor are adjacent here, so blocks are taller.
+  constexpr int tallest = kLanes<T> >= kPanel ? 8 : 0;
   const Left<T> left = {dy + first, 1, dy_stride};
   T* const result = dweight + first * inputs;
   Index done = 0;
@@ -306,7 +309,7 @@ void add_outputs(T* dweight, const T* dy, Index dy_stride, Right<T> x, Index row
 template <typename T>
 void weight_gradient(T* dweight, T* dbias, const T* dy, Index dy_stride, Right<T> x, Index rows, Index inputs,
                      Index first, Index last) {
-  constexpr Index block = 128, near = 16;  // rows, and outputs, that stay in cache while all tiles use them
+  constexpr Index block = 64, near = 16;  // rows, and outputs, that stay in cache while all tiles use them
   Index row = 0;
   do {  // once even without rows: the gradient is then zero
     const T* const dvalues = dy + row * dy_stride;
