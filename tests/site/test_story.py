@@ -232,6 +232,42 @@ def test_the_memory_can_be_edited_at_any_step_as_in_python(page: Page, site: Pat
     expect(told).to_have_text("20 vectors: all 160 bits right.")
 
 
+def test_an_edited_cell_shows_its_number_at_once(page: Page) -> None:
+    page.goto("./#story/break")
+    place = page.locator("#break-location")
+    expect(place).to_have_value(re.compile("."))
+    for step in (10, 40):  # the last step too, after which nothing runs
+        page.locator("#break-machine input").fill(str(step))
+        page.get_by_role("button", name="Write the number").click()
+        expect(page.locator("#break-verdict")).to_contain_text(f"after step {step + 1}:")
+        strip = page.locator("#break-machine .strip canvas")
+        column = (int(place.input_value()) - 125) % 128  # the picture starts with location 125
+        width = strip.evaluate("strip => strip.clientWidth") / 47
+        strip.hover(position={"x": (column + 0.5) * width, "y": 2})
+        expect(page.locator("#break-machine .tip")).to_have_text(
+            f"Memory after step {step + 1}, location {place.input_value()}, component 1: 3"
+        )
+
+
+def test_the_axes_stay_when_a_part_is_turned_off(page: Page) -> None:
+    page.goto("./#story/break")
+    told, shown = page.locator("#break-verdict"), page.locator("#break-shown")
+    expect(told).to_contain_text("all 160 bits right")
+    axes = page.locator("#break-tape .rows, #break-machine .ticks")
+    before = axes.all_inner_texts()
+    expect(shown).to_have_text("Shown: locations 125 to 43 of 128.")
+    for box in page.locator("#break-switches input").all():
+        box.uncheck()
+        expect(told).to_have_text(re.compile(r"bits (right|wrong)\. \w.+\."))
+        assert axes.all_inner_texts() == before
+        box.check()
+        expect(told).to_have_text("20 vectors: all 160 bits right.")
+    page.locator("#break-task").select_option("recall")
+    expect(shown).to_have_text("Shown: locations 103 to 16 of 128.")
+    page.get_by_role("checkbox", name="Move by one").uncheck()
+    expect(shown).to_have_text("A head leaves its usual locations. Shown: all 128 locations.")
+
+
 def test_pressing_a_cell_chooses_it(page: Page) -> None:
     page.goto("./#story/break")
     strip = page.locator("#break-machine .strip canvas")
@@ -259,8 +295,13 @@ def test_a_change_is_blamed_only_if_it_makes_the_answer_worse(page: Page) -> Non
     told = page.locator("#break-verdict")
     expect(told).to_contain_text("too few for 140 vectors")
     page.get_by_role("checkbox", name="Find by content").uncheck()
-    expect(told).to_contain_text("This run does not need content lookup")
+    expect(told).to_contain_text("Without content lookup, the answer is no worse.")
     expect(told).to_contain_text("too few for 140 vectors")
+    expect(told).to_contain_text("nearly every bit is a guess")
+    page.get_by_role("checkbox", name="Find by content").check()
+    page.get_by_role("checkbox", name="Erase before writing").uncheck()
+    expect(told).to_contain_text("Without erasing, the answer is better.")
+    expect(told).not_to_contain_text("guess")
 
 
 def test_recall_needs_content_lookup(page: Page) -> None:

@@ -3,14 +3,14 @@
 import { find, findAll, makeChoice } from "../../studio/static/dom.js";
 import { makeEquation } from "../../studio/static/equations.js";
 import { formatNumber } from "../../studio/static/arrays.js";
-import { readTrace } from "../../studio/static/trace.js";
+import { readTrace, stretchInUse } from "../../studio/static/trace.js";
 import { attempt } from "./attempts.js";
 import { NETWORK } from "./hero.js";
-import { LINKS } from "./links.js";
+import { LINKS, fullTitle } from "./links.js";
 import { MachineView } from "./machine.js";
 import { verdictOf } from "./verdicts.js";
 
-/** @import { TraceDocument } from "../../studio/static/types.d.ts" */
+/** @import { Stretch, TraceDocument } from "../../studio/static/types.d.ts" */
 /** @import { Backend } from "./backend.js" */
 /** @import { Link } from "./links.js" */
 /** @import { Fix } from "./types.d.ts" */
@@ -31,13 +31,15 @@ class Working {
   number = 0; // of the link that is shown
   /** @type {Fix | null} */
   fix = null;
+  /** @type {Stretch | undefined} */
+  stretch = undefined; // the locations of the first run, which all runs show
   asked = 0; // runs; a late answer to an earlier one is out of date
   parts = {
     ...findAll(HTMLElement, ["choice", "title", "text", "equation", "control", "value", "machine", "verdict"], "links-"),
     slider: find("links-slider", HTMLInputElement),
     ...findAll(HTMLButtonElement, ["reset", "next"], "links-"),
   };
-  machine = new MachineView(this.parts.machine, { label: "The memory of the lesson", chain: true, steady: true, onMove: () => this.release() });
+  machine = new MachineView(this.parts.machine, { label: "The memory of the lesson", chain: true, onMove: () => this.release() });
 
   /** @param {HTMLElement} chapter @param {Backend} backend */
   constructor(chapter, backend) {
@@ -67,7 +69,7 @@ class Working {
     this.number = number;
     const { title, text, equation, control, slider, machine } = this.parts;
     const { least, most, by } = this.link;
-    title.textContent = `${number + 1}. ${this.link.title}`;
+    title.textContent = `${number + 1}. ${fullTitle(this.link)}`;
     text.textContent = this.link.text;
     equation.replaceChildren(makeEquation(this.link.equation));
     control.textContent = this.link.control;
@@ -95,7 +97,8 @@ class Working {
     const problem = this.backend.example(NETWORK, { length: LENGTH }, SEED);
     const trace = await this.backend.trace({ network: NETWORK, problem }, null, { fix: this.fix });
     if (asked !== this.asked) return;
-    this.machine.show(readTrace(trace));
+    const shown = readTrace(trace);
+    this.machine.show(shown, (this.stretch ??= stretchInUse(shown)));
     this.showValue();
     this.parts.verdict.textContent = this.sentence(trace);
   }
