@@ -217,17 +217,21 @@ def test_the_memory_can_be_edited_at_any_step_as_in_python(page: Page, site: Pat
     expect(place).to_have_value(re.compile("."))
     location = int(place.input_value())
     net, x = packaged(site), run_of(page)
-    page.locator("#break-component").fill("5")
     found = []
-    for step in (10, 20, 39):
+    for step, component in ((10, 1), (20, 5), (39, 5)):
         page.locator("#break-machine input").fill(str(step))
-        for button, row in (("Write the number", 4), ("Clear the location", None)):
+        page.locator("#break-component").fill(str(component))
+        for button, row in (("Write the number", component - 1), ("Clear the location", None)):
             page.get_by_role("button", name=button).click()
             found.append(meddled(net, x, step, location, row))
             expect(told).to_contain_text(f"after step {step + 1}:")
-            expect(told).to_contain_text(re.compile(r"in component 5" if row else "was cleared"))
+            what = "was cleared" if row is None else f"in component {component}"
+            expect(told).to_contain_text(what)
             expect(told).to_contain_text(verdict(found[-1]))
-    assert max(found) > 0
+            expect(told).to_contain_text("needed what" if found[-1] else "as good as before")
+            spreads = "other vectors are wrong too" in told.inner_text()
+            assert spreads == (found[-1] > 8)  # a vector has eight bits
+    assert max(found) > 8
     page.locator("#break-memory").get_by_role("button", name="Undo").click()
     expect(told).to_have_text("20 vectors: all 160 bits right.")
 
@@ -255,7 +259,7 @@ def test_the_axes_stay_when_a_part_is_turned_off(page: Page) -> None:
     expect(told).to_contain_text("all 160 bits right")
     axes = page.locator("#break-tape .rows, #break-machine .ticks")
     before = axes.all_inner_texts()
-    expect(shown).to_have_text("Shown: locations 125 to 43 of 128.")
+    expect(shown).to_have_text("Shown: locations 125 to 127 and 0 to 43.")
     for box in page.locator("#break-switches input").all():
         box.uncheck()
         expect(told).to_have_text(re.compile(r"bits (right|wrong)\. \w.+\."))
@@ -263,7 +267,7 @@ def test_the_axes_stay_when_a_part_is_turned_off(page: Page) -> None:
         box.check()
         expect(told).to_have_text("20 vectors: all 160 bits right.")
     page.locator("#break-task").select_option("recall")
-    expect(shown).to_have_text("Shown: locations 103 to 16 of 128.")
+    expect(shown).to_have_text("Shown: locations 103 to 127 and 0 to 16.")
     page.get_by_role("checkbox", name="Move by one").uncheck()
     expect(shown).to_have_text("A head leaves its usual locations. Shown: all 128 locations.")
 
@@ -336,6 +340,11 @@ def test_every_link_has_an_equation_and_a_control(page: Page) -> None:
             "You set this value at step 5: the write head ends at location"
         )
         expect(value).to_have_text(shown)
+        if number == 3:
+            page.locator("#links-slider").fill("1")
+            expect(told).to_contain_text("One blurred step does little harm.")
+            page.locator("#links-slider").fill("20")
+            expect(told).to_have_text(re.compile("all 64 bits right.$"))
         page.get_by_role("button", name="As learned").click()
         expect(value).to_have_text(learned)
         page.get_by_role("button", name="Next stage").click()

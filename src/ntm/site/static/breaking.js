@@ -13,12 +13,13 @@ import { verdictOf } from "./verdicts.js";
 /** @import { Backend } from "./backend.js" */
 /** @import { Lesson } from "./lessons.js" */
 /** @import { Cell } from "./machine.js" */
-/** @import { Damage } from "./types.d.ts" */
+/** @import { Damage, Edit } from "./types.d.ts" */
 /** @typedef {{ network: string, sizes: Sizes, what: string, canEdit?: boolean, first?: number, reason?: string, guess?: string }} Run */
 
 const SEED = 2;
 const FIRST_STEP = 10;
 const MARGIN = 4; // locations
+const VECTOR = 8; // bits
 const GUESSED = 0.4; // share of wrong bits of a network that guesses
 /**
  * The problems to choose from. The memory can be edited only in a network with a feedforward
@@ -134,7 +135,7 @@ class Breaking {
     const { reason = "", guess = "" } = run;
     // The undamaged network may be wrong too.
     const same = reason && `the answer is ${guesses ? "no worse" : "better"}`;
-    const sentences = [`${run.what}: ${verdictOf(trace)}.`, ...this.effects(wrong > usual.wrong, same), reason, guesses ? guess : ""];
+    const sentences = [`${run.what}: ${verdictOf(trace)}.`, ...this.effects(wrong - usual.wrong, same), reason, guesses ? guess : ""];
     this.parts.verdict.textContent = sentences.filter(Boolean).join(" ");
   }
 
@@ -149,32 +150,34 @@ class Breaking {
     const stretch = stays ? usual : { start: 0, count: total };
     this.reel.show(trace, stretch);
     this.machine.show(trace, stretch);
-    const last = (stretch.start + stretch.count - 1) % total;
-    const places = stretch.count < total ? `locations ${stretch.start} to ${last} of ${total}` : `all ${total} locations`;
+    const places = placesIn(stretch, total);
     this.parts.shown.textContent = stays ? `Shown: ${places}.` : `A head leaves its usual locations. Shown: ${places}.`;
   }
 
   /**
    * The effects of the damage in words.
-   * @param {boolean} worse whether the damage made the answer worse
+   * @param {number} more wrong bits than without damage
    * @param {string} same outcome of other damage, empty if the undamaged network is right
    */
-  effects(worse, same) {
+  effects(more, same) {
     const { without, edit } = this.damage;
     const off = LESSONS.filter(({ part }) => without.includes(part));
     const effects = off.map(({ off: how, broken, spared }) => {
-      if (worse) return `${how}, ${broken}`;
+      if (more > 0) return `${how}, ${broken}`;
       return same ? `${how}, ${same}.` : spared;
     });
-    if (edit) {
-      const what = edit.component === null ? "was cleared" : `got the number ${edit.value} in component ${edit.component + 1}`;
-      const outcome = worse
-        ? "the vector that was stored there is damaged"
-        : "the answer is as good as before, because this number was not needed, or was overwritten later";
-      effects.push(`Location ${edit.location} ${what} after step ${edit.step + 1}: ${outcome}.`);
-    }
-    return effects;
+    return edit ? [...effects, effectOf(edit, more)] : effects;
   }
+}
+
+/** @param {Edit} edit @param {number} more wrong bits than without damage */
+function effectOf({ step, location, component, value }, more) {
+  const what = component === null ? "was cleared" : `got the number ${value} in component ${component + 1}`;
+  const outcome = more > 0
+    ? "the network needed what was stored there."
+    : "the answer is as good as before, because this number was not needed, or was overwritten later.";
+  const spread = " The controller steers the heads by what it reads, so other vectors are wrong too.";
+  return `Location ${location} ${what} after step ${step + 1}: ${outcome}${more > VECTOR ? spread : ""}`;
 }
 
 /** @param {TraceDocument} trace of the undamaged network */
@@ -205,4 +208,15 @@ function staysWithin({ start, count }, trace) {
     const peak = peakOf(weighting);
     return weighting[peak] < IN_USE || (peak - start + total) % total < count;
   }));
+}
+
+/**
+ * A stretch in words. It may continue at the other end of the memory.
+ * @param {Stretch} stretch @param {number} total locations
+ */
+function placesIn({ start, count }, total) {
+  if (count === total) return `all ${total} locations`;
+  const last = start + count - 1;
+  const wrapped = last < total ? `${start} to ${last}` : `${start} to ${total - 1} and 0 to ${last - total}`;
+  return `locations ${wrapped}`;
 }

@@ -2,7 +2,7 @@
 
 import { find, findAll, makeChoice } from "../../studio/static/dom.js";
 import { makeEquation } from "../../studio/static/equations.js";
-import { formatNumber } from "../../studio/static/arrays.js";
+import { formatNumber, partAt } from "../../studio/static/arrays.js";
 import { readTrace, stretchInUse } from "../../studio/static/trace.js";
 import { attempt } from "./attempts.js";
 import { NETWORK } from "./hero.js";
@@ -18,6 +18,7 @@ import { verdictOf } from "./verdicts.js";
 const LENGTH = 8;
 const SEED = 3;
 const FIRST_STEP = 4;
+const BLURRED = 0.95; // weight of the location where a blurred head is
 
 /** @param {HTMLElement} chapter @param {Backend} backend */
 export function startWorking(chapter, backend) {
@@ -115,10 +116,16 @@ class Working {
   /** Why a change does no harm. */
   get excuse() {
     if (this.link.part === "sharpening") {
-      return " One blurred step does little harm. The next chapter turns sharpening off at every step.";
+      return this.isBlurred ? " One blurred step does little harm. The next chapter turns sharpening off at every step." : "";
     }
     if (this.link.part !== "content" || this.gate > 0.5) return "";
     return ` The gate (stage 2) lets only ${Math.round(100 * this.gate)} % of the search through at this step.`;
+  }
+
+  /** Whether the write head is blurred at this step. */
+  get isBlurred() {
+    const { head, step, place } = this.machine;
+    return Boolean(head && partAt(head.weightings, step)[place] < BLURRED);
   }
 
   /** The gate of the write head at this step. */
