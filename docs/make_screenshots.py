@@ -96,8 +96,7 @@ def photograph_training(browser: Browser, address: str) -> None:
 
 def photograph_tape(browser: Browser, address: str) -> None:
     """The picture in previews of links: 1200 x 630 pixels, as social networks want it."""
-    scale = {"device_scale_factor": 1200 / 1440, "reduced_motion": "reduce"}
-    with page(browser, 1440, 756, **scale) as shown:
+    with page(browser, 1200, 630, reduced_motion="reduce") as shown:
         shown.goto(f"{address}?embed=tape")
         shown.get_by_text("all 160 bits right").wait_for()
         shown.screenshot(path=PREVIEW)

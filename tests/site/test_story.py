@@ -217,19 +217,59 @@ def test_the_memory_can_be_edited_at_any_step_as_in_python(page: Page, site: Pat
     expect(place).to_have_value(re.compile("."))
     location = int(place.input_value())
     net, x = packaged(site), run_of(page)
-    page.locator("#break-component").fill("5")
     found = []
-    for step in (10, 20, 39):
+    for step, component in ((10, 1), (20, 5), (39, 5)):
         page.locator("#break-machine input").fill(str(step))
-        for button, row in (("Write the number", 4), ("Clear the location", None)):
+        page.locator("#break-component").fill(str(component))
+        for button, row in (("Write the number", component - 1), ("Clear the location", None)):
             page.get_by_role("button", name=button).click()
             found.append(meddled(net, x, step, location, row))
             expect(told).to_contain_text(f"after step {step + 1}:")
-            expect(told).to_contain_text(re.compile(r"in component 5" if row else "was cleared"))
+            what = "was cleared" if row is None else f"in component {component}"
+            expect(told).to_contain_text(what)
             expect(told).to_contain_text(verdict(found[-1]))
-    assert max(found) > 0
+            expect(told).to_contain_text("needed what" if found[-1] else "as good as before")
+            spreads = "other vectors are wrong too" in told.inner_text()
+            assert spreads == (found[-1] > 8)  # a vector has eight bits
+    assert max(found) > 8
     page.locator("#break-memory").get_by_role("button", name="Undo").click()
     expect(told).to_have_text("20 vectors: all 160 bits right.")
+
+
+def test_an_edited_cell_shows_its_number_at_once(page: Page) -> None:
+    page.goto("./#story/break")
+    place = page.locator("#break-location")
+    expect(place).to_have_value(re.compile("."))
+    for step in (10, 40):  # the last step too, after which nothing runs
+        page.locator("#break-machine input").fill(str(step))
+        page.get_by_role("button", name="Write the number").click()
+        expect(page.locator("#break-verdict")).to_contain_text(f"after step {step + 1}:")
+        strip = page.locator("#break-machine .strip canvas")
+        column = (int(place.input_value()) - 125) % 128  # the picture starts with location 125
+        width = strip.evaluate("strip => strip.clientWidth") / 47
+        strip.hover(position={"x": (column + 0.5) * width, "y": 2})
+        expect(page.locator("#break-machine .tip")).to_have_text(
+            f"Memory after step {step + 1}, location {place.input_value()}, component 1: 3"
+        )
+
+
+def test_the_axes_stay_when_a_part_is_turned_off(page: Page) -> None:
+    page.goto("./#story/break")
+    told, shown = page.locator("#break-verdict"), page.locator("#break-shown")
+    expect(told).to_contain_text("all 160 bits right")
+    axes = page.locator("#break-tape .rows, #break-machine .ticks")
+    before = axes.all_inner_texts()
+    expect(shown).to_have_text("Shown: locations 125 to 127 and 0 to 43.")
+    for box in page.locator("#break-switches input").all():
+        box.uncheck()
+        expect(told).to_have_text(re.compile(r"bits (right|wrong)\. \w.+\."))
+        assert axes.all_inner_texts() == before
+        box.check()
+        expect(told).to_have_text("20 vectors: all 160 bits right.")
+    page.locator("#break-task").select_option("recall")
+    expect(shown).to_have_text("Shown: locations 103 to 127 and 0 to 16.")
+    page.get_by_role("checkbox", name="Move by one").uncheck()
+    expect(shown).to_have_text("A head leaves its usual locations. Shown: all 128 locations.")
 
 
 def test_pressing_a_cell_chooses_it(page: Page) -> None:
@@ -259,8 +299,13 @@ def test_a_change_is_blamed_only_if_it_makes_the_answer_worse(page: Page) -> Non
     told = page.locator("#break-verdict")
     expect(told).to_contain_text("too few for 140 vectors")
     page.get_by_role("checkbox", name="Find by content").uncheck()
-    expect(told).to_contain_text("This run does not need content lookup")
+    expect(told).to_contain_text("Without content lookup, the answer is no worse.")
     expect(told).to_contain_text("too few for 140 vectors")
+    expect(told).to_contain_text("nearly every bit is a guess")
+    page.get_by_role("checkbox", name="Find by content").check()
+    page.get_by_role("checkbox", name="Erase before writing").uncheck()
+    expect(told).to_contain_text("Without erasing, the answer is better.")
+    expect(told).not_to_contain_text("guess")
 
 
 def test_recall_needs_content_lookup(page: Page) -> None:
@@ -295,6 +340,11 @@ def test_every_link_has_an_equation_and_a_control(page: Page) -> None:
             "You set this value at step 5: the write head ends at location"
         )
         expect(value).to_have_text(shown)
+        if number == 3:
+            page.locator("#links-slider").fill("1")
+            expect(told).to_contain_text("One blurred step does little harm.")
+            page.locator("#links-slider").fill("20")
+            expect(told).to_have_text(re.compile("all 64 bits right.$"))
         page.get_by_role("button", name="As learned").click()
         expect(value).to_have_text(learned)
         page.get_by_role("button", name="Next stage").click()

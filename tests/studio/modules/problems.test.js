@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  Sketch, isSameForm, isTyped, problemFromTexts, problemToTexts, sizeOf,
+  isSameForm, isTyped, problemFromTexts, problemToTexts, sizeOf,
 } from "../../../src/ntm/studio/static/problems.js";
+import { Sketch } from "../../../src/ntm/studio/static/sketch.js";
 
 const size = { min: 1, max: 50 };
 const VECTORS = { name: "vectors", kind: "bits", axis: "length", shape: [5] };

@@ -23,7 +23,8 @@ export function yardstickOf(paper = []) {
   const end = paper.filter(([sequences]) => sequences >= 0.9 * last);
   const bits = end.reduce((sum, point) => sum + point[1], 0) / Math.max(end.length, 1);
   if (bits <= SOLVED) return { bits: SOLVED, title: `Below ${SOLVED} bits after` };
-  return { bits, title: `Below the paper's ${formatNumber(bits)} bits after` };
+  const number = formatNumber(bits);
+  return { bits, title: `Below the paper's ${number} ${number === "1" ? "bit" : "bits"} after` };
 }
 
 /**

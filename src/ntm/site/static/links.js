@@ -1,11 +1,12 @@
-/** The four links of addressing: how a head finds its location. Each has one control. */
+/** The four stages of addressing: how a head finds its location. Each has one control. */
 
-/** @import { Equation } from "../../studio/static/equations.js" */
+import { STAGE_NAMES } from "../../studio/static/chain.js";
+
 /** @import { Head } from "../../studio/static/types.d.ts" */
 /** @import { Fix } from "./types.d.ts" */
 /**
  * `least`, `most` and `by` describe the slider; `read` takes the learned value from a trace.
- * @typedef {{ part: Fix["part"], equation: Equation, title: string, text: string, control: string,
+ * @typedef {{ part: Fix["part"], equation: keyof typeof STAGE_NAMES, title: string, text: string, control: string,
  *   least: number, most: number, by: number, read: (head: Head, step: number) => number }} Link
  */
 
@@ -49,6 +50,14 @@ export const LINKS = [
     read: (head, step) => head.arrays.sharpness.values[step],
   },
 ];
+
+/**
+ * The title of a stage in plain words, and its name.
+ * @param {Link} link
+ */
+export function fullTitle({ title, equation }) {
+  return `${title} (${STAGE_NAMES[equation].toLowerCase()})`;
+}
 
 /**
  * The mean shift of a head at a step, for shifts -1, 0 and 1.

@@ -1,13 +1,12 @@
 /** The machine at one step of a run: the tape and, if wanted, the chain of addressing; and a slider. */
 
-import { greatestMagnitude, peakOf, partAt } from "../../studio/static/arrays.js";
+import { peakOf, partAt } from "../../studio/static/arrays.js";
 import { makeChain } from "../../studio/static/chain.js";
 import { onThemeChange } from "../../studio/static/colours.js";
 import { make } from "../../studio/static/dom.js";
 import { rankedHeads } from "../../studio/static/heads.js";
 import { makeTape } from "../../studio/static/tape.js";
 import { makeTip } from "../../studio/static/tip.js";
-import { stretchInUse } from "../../studio/static/trace.js";
 
 /** @import { Head, Part, Stage, Stretch, Trace } from "../../studio/static/types.d.ts" */
 /** @typedef {{ location: number, component: number }} Cell */
@@ -18,8 +17,8 @@ export class MachineView {
   /** @type {Part[]} */
   #parts = [];
   step = 0;
-  /** @type {Stretch | null} */
-  #stretch = null; // the locations to show
+  /** @type {Stretch} */
+  #stretch = { start: 0, count: 1 }; // the locations to show
   #tip = makeTip();
   #slider = make("input", { type: "range", min: 0, max: 0, "aria-label": "Step" });
   #readout = make("output", { class: "note" });
@@ -27,13 +26,12 @@ export class MachineView {
 
   /**
    * `label`: name for screen readers; `chain`: whether to show the chain of the write head; `onMove`: called when the visitor goes to
-   * another step; `onCell`: called with the memory cell that the visitor presses; `steady`: whether to show the locations of the first run in all runs.
+   * another step; `onCell`: called with the memory cell that the visitor presses.
    * @param {HTMLElement} place
-   * @param {{ label: string, chain?: boolean, onMove?: () => void, onCell?: (cell: Cell) => void, steady?: boolean }} options
+   * @param {{ label: string, chain?: boolean, onMove?: () => void, onCell?: (cell: Cell) => void }} options
    */
-  constructor(place, { label, chain = false, onMove = () => {}, onCell = () => {}, steady = false }) {
+  constructor(place, { label, chain = false, onMove = () => {}, onCell = () => {} }) {
     this.label = label;
-    this.steady = steady;
     this.chain = chain;
     this.onCell = onCell;
     this.#slider.addEventListener("input", () => {
@@ -55,15 +53,15 @@ export class MachineView {
   /** @type {Stage["headOf"]} */
   #headOf = (kind) => this.trace ? rankedHeads(this.trace, kind)[0] : undefined;
 
-  /** @param {Trace} trace */
-  show(trace) {
+  /** @param {Trace} trace @param {Stretch} stretch locations to show */
+  show(trace, stretch) {
     const { memory } = trace;
     const [write] = rankedHeads(trace, "write");
     if (!memory || !write) return;
     this.trace = trace;
-    this.#stretch = (this.steady && this.#stretch) || stretchInUse(trace);
+    this.#stretch = stretch;
     this.#slider.max = String(trace.steps - 1);
-    const stage = this.#stageOf(trace, write);
+    const stage = this.#stageOf(write);
     const tape = makeTape({ ...trace, memory }, stage);
     tape.element.setAttribute("aria-label", this.label);
     this.#parts = this.chain ? [tape, makeChain(trace, stage)] : [tape];
@@ -74,19 +72,18 @@ export class MachineView {
   }
 
   /**
-   * @param {Trace} trace @param {Head} write
+   * @param {Head} write
    * @returns {Stage}
    */
-  #stageOf(trace, write) {
-    const stretch = this.#stretch ?? stretchInUse(trace);
+  #stageOf(write) {
     return {
       tip: this.#tip,
       goTo: (step) => this.goTo(step),
       headOf: this.#headOf,
       step: () => this.step,
       chosenHead: () => write,
-      stretch: () => stretch,
-      greatest: (values) => greatestMagnitude(values, 1e-6),
+      stretch: () => this.#stretch,
+      greatest: () => 1, // a fixed scale, so that two runs can be compared
     };
   }
 
@@ -95,7 +92,7 @@ export class MachineView {
     const { clientWidth, clientHeight } = /** @type {HTMLElement} */ (target);
     const trace = /** @type {Trace} */ (this.trace);
     const [, locations, width] = trace.memory?.shape ?? [1, 1, 1];
-    const { start, count } = this.#stretch ?? stretchInUse(trace);
+    const { start, count } = this.#stretch;
     const column = Math.min(count - 1, Math.floor((offsetX / clientWidth) * count));
     const component = Math.min(width - 1, Math.floor((offsetY / clientHeight) * width));
     return { location: (start + column) % locations, component };

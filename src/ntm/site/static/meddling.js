@@ -25,7 +25,10 @@ export function traceWith(network, batch, { edit, fix }) {
     trace = redone(network, batch, trace, fix.step, fixed(learned, network.config, fix));
     trace = redone(network, batch, trace, fix.step + 1, learned);
   }
-  if (edit) trace = redone(network, batch, trace, edit.step + 1, learned, edit);
+  if (edit) {
+    change(partOf(trace.memory, edit.step), edit); // the memory after this step shows the edit
+    trace = redone(network, batch, trace, edit.step + 1, learned);
+  }
   network.load(learned);
   return trace;
 }
@@ -33,12 +36,12 @@ export function traceWith(network, batch, { edit, fix }) {
 /**
  * A trace whose steps from `first` on are run again, from the state before them.
  * @param {Machine} network @param {Problems} batch @param {Tensors} trace @param {number} first
- * @param {Tensors} weights @param {Edit} [edit] of the memory in that state
+ * @param {Tensors} weights
  */
-function redone(network, batch, trace, first, weights, edit) {
+function redone(network, batch, trace, first, weights) {
   const rest = restOf(batch, first, network.config.input_size);
   if (rest.steps === 0) return trace;
-  network.load({ ...weights, ...(first > 0 ? startAfter(trace, first - 1, edit) : {}) });
+  network.load({ ...weights, ...(first > 0 ? startAfter(trace, first - 1) : {}) });
   const after = network.trace(rest);
   const named = Object.entries(trace).map(([name, array]) => [name, joined(array, after[name], first)]);
   return Object.fromEntries(named);
@@ -52,15 +55,13 @@ function restOf({ inputs, targets, mask, steps }, first, channels) {
 
 /**
  * The state after a step as a learned start.
- * @param {Tensors} trace @param {number} step @param {Edit} [edit]
+ * @param {Tensors} trace @param {number} step
  * @returns {Tensors}
  */
-function startAfter(trace, step, edit) {
+function startAfter(trace, step) {
   const at = (/** @type {string} */ name) => partOf(trace[name], step);
-  const memory = at("memory");
-  if (edit) change(memory, edit);
   return {
-    "start.memory": memory,
+    "start.memory": at("memory"),
     "start.read_logits": logitsOf(at("read_weightings")),
     "start.write_logits": logitsOf(at("write_weightings")),
     "start.reads": at("reads"),
@@ -75,12 +76,12 @@ function change({ shape: [, width], values }, { location, component, value }) {
 }
 
 /**
- * One step of an array (steps, 1, ...).
+ * A view of one step of an array (steps, 1, ...).
  * @param {Tensor} array @param {number} step
  */
 function partOf({ shape: [steps, , ...shape], values }, step) {
   const size = values.length / steps;
-  return { shape, values: values.slice(step * size, (step + 1) * size) };
+  return { shape, values: values.subarray(step * size, (step + 1) * size) };
 }
 
 /** @param {Tensor} weighting */

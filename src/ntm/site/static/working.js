@@ -2,15 +2,15 @@
 
 import { find, findAll, makeChoice } from "../../studio/static/dom.js";
 import { makeEquation } from "../../studio/static/equations.js";
-import { formatNumber } from "../../studio/static/arrays.js";
-import { readTrace } from "../../studio/static/trace.js";
+import { formatNumber, partAt } from "../../studio/static/arrays.js";
+import { readTrace, stretchInUse } from "../../studio/static/trace.js";
 import { attempt } from "./attempts.js";
 import { NETWORK } from "./hero.js";
-import { LINKS } from "./links.js";
+import { LINKS, fullTitle } from "./links.js";
 import { MachineView } from "./machine.js";
 import { verdictOf } from "./verdicts.js";
 
-/** @import { TraceDocument } from "../../studio/static/types.d.ts" */
+/** @import { Stretch, TraceDocument } from "../../studio/static/types.d.ts" */
 /** @import { Backend } from "./backend.js" */
 /** @import { Link } from "./links.js" */
 /** @import { Fix } from "./types.d.ts" */
@@ -18,6 +18,7 @@ import { verdictOf } from "./verdicts.js";
 const LENGTH = 8;
 const SEED = 3;
 const FIRST_STEP = 4;
+const BLURRED = 0.95; // weight of the location where a blurred head is
 
 /** @param {HTMLElement} chapter @param {Backend} backend */
 export function startWorking(chapter, backend) {
@@ -31,13 +32,15 @@ class Working {
   number = 0; // of the link that is shown
   /** @type {Fix | null} */
   fix = null;
+  /** @type {Stretch | undefined} */
+  stretch = undefined; // the locations of the first run, which all runs show
   asked = 0; // runs; a late answer to an earlier one is out of date
   parts = {
     ...findAll(HTMLElement, ["choice", "title", "text", "equation", "control", "value", "machine", "verdict"], "links-"),
     slider: find("links-slider", HTMLInputElement),
     ...findAll(HTMLButtonElement, ["reset", "next"], "links-"),
   };
-  machine = new MachineView(this.parts.machine, { label: "The memory of the lesson", chain: true, steady: true, onMove: () => this.release() });
+  machine = new MachineView(this.parts.machine, { label: "The memory of the lesson", chain: true, onMove: () => this.release() });
 
   /** @param {HTMLElement} chapter @param {Backend} backend */
   constructor(chapter, backend) {
@@ -67,7 +70,7 @@ class Working {
     this.number = number;
     const { title, text, equation, control, slider, machine } = this.parts;
     const { least, most, by } = this.link;
-    title.textContent = `${number + 1}. ${this.link.title}`;
+    title.textContent = `${number + 1}. ${fullTitle(this.link)}`;
     text.textContent = this.link.text;
     equation.replaceChildren(makeEquation(this.link.equation));
     control.textContent = this.link.control;
@@ -95,7 +98,8 @@ class Working {
     const problem = this.backend.example(NETWORK, { length: LENGTH }, SEED);
     const trace = await this.backend.trace({ network: NETWORK, problem }, null, { fix: this.fix });
     if (asked !== this.asked) return;
-    this.machine.show(readTrace(trace));
+    const shown = readTrace(trace);
+    this.machine.show(shown, (this.stretch ??= stretchInUse(shown)));
     this.showValue();
     this.parts.verdict.textContent = this.sentence(trace);
   }
@@ -112,10 +116,16 @@ class Working {
   /** Why a change does no harm. */
   get excuse() {
     if (this.link.part === "sharpening") {
-      return " One blurred step does little harm. The next chapter turns sharpening off at every step.";
+      return this.isBlurred ? " One blurred step does little harm. The next chapter turns sharpening off at every step." : "";
     }
     if (this.link.part !== "content" || this.gate > 0.5) return "";
     return ` The gate (stage 2) lets only ${Math.round(100 * this.gate)} % of the search through at this step.`;
+  }
+
+  /** Whether the write head is blurred at this step. */
+  get isBlurred() {
+    const { head, step, place } = this.machine;
+    return Boolean(head && partAt(head.weightings, step)[place] < BLURRED);
   }
 
   /** The gate of the write head at this step. */

@@ -21,6 +21,9 @@ import { tellValues } from "./tip.js";
 
 const LINK_HEIGHT = 64;
 
+/** Names of the four stages of addressing, by the weighting that each computes. */
+export const STAGE_NAMES = { content: "Content lookup", gated: "Gate", shifted: "Shift", weightings: "Sharpening" };
+
 /**
  * The four weightings of an NTM by name. Each has a title, the symbol of its parameter, the array
  * with the parameter and its text, its effect in words, and the weighting drawn behind it.
@@ -28,7 +31,7 @@ const LINK_HEIGHT = 64;
  */
 const EXPLAINED = {
   content: {
-    title: "Content",
+    title: STAGE_NAMES.content,
     symbol: "\u03b2",
     needs: "strengths",
     parameter: (head, step) => formatNumber(head.arrays.strengths.values[step]),
@@ -36,7 +39,7 @@ const EXPLAINED = {
     ghost: () => null,
   },
   gated: {
-    title: "Gate",
+    title: STAGE_NAMES.gated,
     symbol: "g",
     needs: "gates",
     parameter: (head, step) => formatNumber(head.arrays.gates.values[step]),
@@ -45,7 +48,7 @@ const EXPLAINED = {
     ghost: (head, step) => (step > 0 ? partAt(head.weightings, step - 1) : null),
   },
   shifted: {
-    title: "Shift",
+    title: STAGE_NAMES.shifted,
     symbol: "s",
     needs: "shifts",
     parameter: (head, step, shifts) => shiftAsText(partAt(head.arrays.shifts, step), shifts),
@@ -53,7 +56,7 @@ const EXPLAINED = {
     ghost: (head, step) => partAt(head.arrays.gated, step),
   },
   weightings: {
-    title: "Sharpening",
+    title: STAGE_NAMES.weightings,
     symbol: "\u03b3",
     needs: "sharpness",
     parameter: (head, step) => formatNumber(head.arrays.sharpness.values[step]),

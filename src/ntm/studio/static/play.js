@@ -1,21 +1,20 @@
 /** The play view: choose a network, draw a problem, and see what the network does with it. */
 
-import { findAll, make } from "./dom.js";
+import { findAll } from "./dom.js";
 import { mountDrawing } from "./drawing.js";
 import { lessonOf } from "./lessons.js";
 import { Listing, SAVED } from "./listing.js";
 import { defaultsOf, describeNetwork, largerMemory, memoryOf } from "./networks.js";
-import {
-  Sketch, complaintAbout, isSameForm, isTyped, problemFromTexts, problemToTexts, sizeOf,
-} from "./problems.js";
+import { complaintAbout, isSameForm, isTyped, problemFromTexts, problemToTexts, sizeOf } from "./problems.js";
+import { Result } from "./result.js";
 import { viewIn, wholeNumber, writeRoute } from "./route.js";
 import { makeShareMenu } from "./share.js";
-import { makeSize } from "./sizes.js";
+import { makeSizes } from "./sizes.js";
+import { Sketch, historyKey } from "./sketch.js";
 import { makeTour } from "./tour.js";
 import { mountTyping } from "./typing.js";
-import { mountViewer } from "./viewer.js";
 
-/** @import { Backend, Guide, Network, Route, Shown, Sizes, TraceDocument, TraceRequest, View, Viewer } from "./types.d.ts" */
+/** @import { Backend, Guide, Network, Route, Shown, Sizes, TraceDocument, TraceRequest, View } from "./types.d.ts" */
 
 const WAIT_AFTER_EDIT = 120;
 const WAIT_TO_REMEMBER = 250;
@@ -35,8 +34,7 @@ export function startPlay(guide, backend) {
 /** @typedef {ReturnType<typeof partsOfPage>} Parts */
 function partsOfPage() {
   return {
-    ...findAll(HTMLElement, ["play", "network-note", "more-networks", "sizes", "drawing",
-      "drawing-hint", "play-message", "play-lesson", "play-result", "play-waiting", "viewer"]),
+    ...findAll(HTMLElement, ["play", "network-note", "more-networks", "sizes", "drawing", "drawing-hint"]),
     ...findAll(HTMLButtonElement, ["undo", "redo", "random", "clear", "run"]),
     ...findAll(HTMLSelectElement, ["network"]),
   };
@@ -51,10 +49,8 @@ class Play {
   caption = undefined; // number of the caption that belongs to the address
   /** @type {Sketch | null} */
   sketch = null;
-  /** @type {ReturnType<typeof makeSize>[]} */
+  /** @type {ReturnType<typeof makeSizes>} */
   sizes = [];
-  /** @type {Viewer | null} */
-  viewer = null;
   tookToRun = 0; // milliseconds
   turn = 0; // grows with every change; an answer to an earlier turn is out of date
   /** @type {AbortController | null} */
@@ -62,6 +58,7 @@ class Play {
   /** @type {Record<string, number>} */
   timers = {};
   parts = partsOfPage();
+  result = new Result({ onMove: () => this.remember(), setMemory: (size) => this.setMemory(size) });
 
   /** @param {Guide} guide @param {Backend} backend */
   constructor(guide, backend) {
@@ -102,36 +99,16 @@ class Play {
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       if (error.name === "AbortError" || turn !== this.turn) return;
-      this.say(error.message);
-      this.parts["play-lesson"].textContent = ""; // it was about the previous run
-      this.setStale(true);
-      this.parts["play-waiting"].hidden = true; // the message tells more
+      this.result.complain(error.message);
     }
-  }
-
-  /** @param {string} text */
-  say(text) {
-    this.parts["play-message"].textContent = text;
-  }
-
-  /** @param {boolean} stale */
-  setStale(stale) {
-    this.parts.viewer.classList.toggle("stale", stale);
-    this.parts.viewer.setAttribute("aria-busy", String(stale));
-    this.parts["play-waiting"].hidden = !stale;
   }
 
   /** @param {KeyboardEvent} event */
   onKey(event) {
-    const isUndo = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z";
-    const isRedo = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "y";
-    const inField = event.target instanceof Element &&
-      event.target.closest("input:not([type=range]), textarea");
-    const elsewhere = this.parts.play.hidden || inField;
-    if (!(isUndo || isRedo) || elsewhere || !this.sketch) return;
+    const change = historyKey(event);
+    if (!change || this.parts.play.hidden || !this.sketch) return;
     event.preventDefault();
-    const forth = isRedo || event.shiftKey;
-    this.attempt(this.edit((sketch) => (forth ? sketch.redo() : sketch.undo())));
+    this.attempt(this.edit((sketch) => sketch[change]()));
   }
 
   /**
@@ -153,7 +130,7 @@ class Play {
     this.opening = true;
     clearTimeout(this.timers.run);
     this.running?.abort();
-    this.setStale(true);
+    this.result.setStale(true);
     this.clearShared();
     const { id = "" } = route;
     await this.listing.update(id);
@@ -164,7 +141,7 @@ class Play {
     const network = networks.find((one) => one.id === wanted);
     if (network) await this.openNetwork(network, route);
     else await this.openSaved(wanted);
-    if (id && id !== wanted) this.say(this.backend.missing(id));
+    if (id && id !== wanted) this.result.say(this.backend.missing(id));
   }
 
   /** @param {string} id */
@@ -174,7 +151,7 @@ class Play {
     this.network = this.sketch = null;
     this.parts.play.classList.add("only-viewing");
     this.parts["network-note"].textContent = "A saved trace.";
-    this.setStale(true);
+    this.result.setStale(true);
     const trace = await this.backend.savedTrace(id.slice(SAVED.length));
     if (turn === this.turn) this.showTrace(trace);
   }
@@ -208,7 +185,7 @@ class Play {
     await this.run(viewIn(route));
     if (turn !== this.turn) return;
     this.tour.show(wholeNumber(route.tour, 1));
-    this.say(complaintAbout(route, network.problem));
+    this.result.say(complaintAbout(route, network.problem));
   }
 
   /** @param {Route} route */
@@ -224,20 +201,12 @@ class Play {
     this.parts.play.classList.remove("only-viewing");
     this.parts["network-note"].textContent = describeNetwork(network, this.guide.models[model]);
     this.parts["drawing-hint"].textContent = this.guide.tasks[task]?.hint ?? "";
-    this.listSizes(network);
-  }
-
-  /** @param {Network} network */
-  listSizes({ problem: form, memory_locations: locations, limits }) {
-    this.sizes = Object.entries(form.sizes).map(([axis, range]) =>
-      makeSize(axis, range, () => sizeOf(this.played.sketch.problem, axis, form),
-        (size) => this.attempt(this.edit((sketch) => sketch.resize(axis, size)))));
-    if (locations) {
-      const max = limits.max_locations ?? locations;
-      /** @type {Parameters<typeof makeSize>[1]} */
-      const range = { min: locations, max, trained: [locations, locations] };
-      this.sizes.push(makeSize("memory", range, () => this.memory, (size) => this.setMemory(size)));
-    }
+    this.sizes = makeSizes(network, {
+      sizeOf: (axis) => sizeOf(this.played.sketch.problem, axis, network.problem),
+      resize: (axis, size) => this.attempt(this.edit((sketch) => sketch.resize(axis, size))),
+      memory: () => this.memory,
+      setMemory: (size) => this.setMemory(size),
+    });
     this.parts.sizes.replaceChildren(...this.sizes.map((size) => size.element));
   }
 
@@ -307,14 +276,14 @@ class Play {
   async runSoon() {
     clearTimeout(this.timers.run);
     this.turn += 1;
-    this.setStale(true);
+    this.result.setStale(true);
     this.showHistory();
     await new Promise((resolve) => {
       this.timers.run = setTimeout(resolve, WAIT_AFTER_EDIT);
     });
     this.sketch?.settle();
     this.remember();
-    if (this.tookToRun > FAST_ENOUGH) this.say("The problem has changed; press Run.");
+    if (this.tookToRun > FAST_ENOUGH) this.result.say("The problem has changed; press Run.");
     else await this.run();
   }
 
@@ -324,13 +293,13 @@ class Play {
     this.running?.abort();
     const running = (this.running = new AbortController());
     const { turn } = this;
-    this.setStale(true);
+    this.result.setStale(true);
     const began = performance.now();
     const trace = await this.backend.trace(this.request, running.signal);
     if (running.signal.aborted) return;
     this.tookToRun = performance.now() - began;
     this.showTrace(trace, view);
-    if (turn !== this.turn) this.setStale(true);
+    if (turn !== this.turn) this.result.setStale(true);
   }
 
   /** @returns {TraceRequest} */
@@ -340,42 +309,14 @@ class Play {
     return { network: network.id, problem, memory_locations: largerMemory(network, sketch) };
   }
 
-  /**
-   * Replace the old trace by the new one, at the same step, head and locations.
-   * @param {TraceDocument} trace @param {Partial<View> | null} [view]
-   */
+  /** @param {TraceDocument} trace @param {Partial<View> | null} [view] */
   showTrace(trace, view = null) {
-    const place = this.parts.viewer;
-    // A head in an address belongs to this network.
-    const named = view?.head === undefined ? {} : { heads: null };
-    const last = { ...this.viewer?.view, ...named, ...view };
-    // The page must not become shorter in between, or the browser scrolls.
-    place.style.minHeight = `${place.offsetHeight}px`;
-    this.viewer?.destroy();
-    this.viewer = mountViewer(place, trace, { view: last, onMove: () => this.remember() });
-    place.style.minHeight = "";
-    this.setStale(false);
-    this.say("");
-    this.teach(trace);
-    const textOf = (/** @type {string} */ part) => place.querySelector(part)?.textContent;
-    this.parts["play-result"].textContent = `${textOf(".summary h2")}: ${textOf(".verdict")}`;
-    this.remember();
-  }
-
-  /**
-   * Say why the network failed, if that is known, and offer a remedy.
-   * @param {TraceDocument} trace
-   */
-  teach({ steps, wrong_bits: wrongBits, optimal: guesses }) {
     const { network, memory, sketch } = this;
+    const { steps, wrong_bits: wrongBits, optimal: guesses } = trace;
     const lesson = network && sketch &&
       lessonOf({ problem: sketch.problem, steps, network, memory, wrongBits, guesses });
-    this.parts["play-lesson"].textContent = lesson?.text ?? "";
-    const { locations } = lesson ?? {};
-    if (!locations) return;
-    const button = make("button", { type: "button" }, `Use ${locations} locations`);
-    button.addEventListener("click", () => this.setMemory(locations));
-    this.parts["play-lesson"].append(" ", button);
+    this.result.show(trace, lesson, view);
+    this.remember();
   }
 
   /** Keep the address up to date, so that reloading, going back and sharing show this again. */
@@ -396,14 +337,13 @@ class Play {
   get moment() {
     const drawn = this.sketch ? problemToTexts(this.sketch.problem, this.sketch.form) : {};
     const memory = this.network && largerMemory(this.network, this.sketch ?? {});
-    const { step = 0, head = 0 } = this.viewer?.view ?? {};
+    const { step, head } = this.result.place;
     return { ...drawn, memory, step: step + 1, head, tour: this.tour.number, moment: this.caption };
   }
 
   /** The present view as a page of its own. */
   async file() {
-    const { step = 0, head = 0 } = this.viewer?.view ?? {};
-    const page = await this.backend.file(this.request, { step, head });
+    const page = await this.backend.file(this.request, this.result.place);
     return { page, name: `ntm-${this.played.network.task}.html` };
   }
 }

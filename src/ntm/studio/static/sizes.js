@@ -3,6 +3,7 @@
 import { capitalised, make } from "./dom.js";
 
 /** @import { SizeRange } from "./python.d.ts" */
+/** @import { Network } from "./types.d.ts" */
 
 /** The slider ends at this multiple of the trained size; the number field reaches the limit. */
 const STRETCH = 8;
@@ -10,11 +11,25 @@ const STRETCH = 8;
 let sizesMade = 0;
 
 /**
+ * The sizes of a network's problem and of its memory.
+ * @param {Network} network
+ * @param {{ sizeOf: (axis: string) => number, resize: (axis: string, size: number) => void,
+ *   memory: () => number | null, setMemory: (size: number) => void }} access
+ */
+export function makeSizes({ problem, memory_locations: locations, limits }, { sizeOf, resize, memory, setMemory }) {
+  const sizes = Object.entries(problem.sizes).map(([axis, range]) =>
+    makeSize(axis, range, () => sizeOf(axis), (size) => resize(axis, size)));
+  if (!locations) return sizes;
+  const max = limits.max_locations ?? locations;
+  return [...sizes, makeSize("memory", { min: locations, max, trained: [locations, locations] }, memory, setMemory)];
+}
+
+/**
  * `range` is { min, max, trained: [least, most] }; `get` and `set` access the size.
  * @param {string} axis @param {Pick<SizeRange, "min" | "max" | "trained">} range
  * @param {() => number | null} get @param {(size: number) => void} set
  */
-export function makeSize(axis, { min, max, trained }, get, set) {
+function makeSize(axis, { min, max, trained }, get, set) {
   const most = trained[1];
   const title = axis === "memory" ? "Memory locations" : capitalised(axis);
   const hint = make("span", { class: "note", id: `size-${(sizesMade += 1)}` });

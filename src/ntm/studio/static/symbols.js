@@ -7,7 +7,7 @@ import { isWrong } from "./trace.js";
 
 /** @import { Trace, Values } from "./types.d.ts" */
 /** @import { Cell } from "./heatmap.js" */
-/** @import { Lane } from "./timeline.js" */
+/** @import { Lane } from "./lanes.js" */
 
 const HEIGHT = 26;
 const FONT_SIZE = 14;

@@ -102,7 +102,8 @@ export function locationsOf(trace) {
   return trace.heads.length ? trace.heads[0].weightings.shape[1] : 0;
 }
 
-const IN_USE = 0.1;
+/** A head is at a location with more weight than this. */
+export const IN_USE = 0.1;
 
 /**
  * The shortest stretch of locations that contains every weight above a tenth. It may wrap around

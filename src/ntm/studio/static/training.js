@@ -4,6 +4,7 @@ import { getJson, postJson } from "./api.js";
 import { drawChart, makeLegend } from "./chart.js";
 import { ANY_FRAME, describePoint, frameAround, legendOf, paperLines } from "./curves.js";
 import { find, make, makeChoice, messageOf } from "./dom.js";
+import { Curves } from "./fetching.js";
 import { RUN_STATES } from "./facts.js";
 import { writeRoute } from "./route.js";
 import { filterRuns, sortRuns } from "./runlist.js";
@@ -11,9 +12,9 @@ import { makeRunRow, makeRunTable } from "./runs.js";
 import { StartForm } from "./starting.js";
 import { makeTip } from "./tip.js";
 
-/** @import { Curve, Deleted, RunListed, RunName, RunsAnswer } from "./python.d.ts" */
+/** @import { Deleted, RunListed, RunName, RunsAnswer } from "./python.d.ts" */
 /** @import { RunColumn, RunOrder } from "./runlist.js" */
-/** @import { Frame, Guide, Line, Point, Route, Shown } from "./types.d.ts" */
+/** @import { Frame, Guide, Line, Route, Shown } from "./types.d.ts" */
 
 const POLL_EVERY = 1000;
 const PATIENCE = 4000; // milliseconds without an answer
@@ -37,10 +38,7 @@ class Training {
   asked = 0; // number of requests for the runs; late answers are out of date
   /** @type {Map<string, ReturnType<typeof makeRunRow>>} */
   rows = new Map(); // rows of the table by name of run
-  /** @type {Map<string, Curve>} */
-  curves = new Map(); // { points, generation } by name of run
-  /** @type {Map<string, Record<string, Point[]>>} */
-  papers = new Map(); // the paper's curves by task
+  curves = new Curves();
   /** @type {Set<string>} */
   hidden = new Set(); // names of runs that are not drawn
   wanted = { text: "", state: "" };
@@ -66,8 +64,7 @@ class Training {
     this.trouble = part("training-trouble");
     this.empty = part("no-runs");
     this.rest = part("more-runs");
-    this.table = makeRunTable(this.order, (column) => this.sortBy(column),
-      (shown) => this.showAll(shown));
+    this.table = makeRunTable(this.order, (column) => this.sortBy(column), (shown) => this.showAll(shown));
     part("runs").append(this.table.element);
     this.view.append(...this.tip.elements);
     part("curves-controls").append(
@@ -155,11 +152,6 @@ class Training {
     this.trouble.textContent = sentence;
   }
 
-  /** @param {string} text */
-  say(text) {
-    this.message.textContent = text;
-  }
-
   /**
    * Mark the curves as out of date while the server does not answer. A refusal does not count.
    * @param {boolean} isLost
@@ -198,14 +190,15 @@ class Training {
     if (asked !== this.asked) return; // there is a newer request
     this.runs = runs;
     this.rest.hidden = whole && read;
+    const count = runs.length.toLocaleString("en");
     this.rest.textContent = read
-      ? "The folder is too large to list everything; here are " +
-        `${runs.length.toLocaleString("en")} runs. To see the rest, move some to another folder.`
+      ? `The folder is too large to list everything; here are ${count} runs. To see the rest, move some to another folder.`
       : "The folder is large and still being read; more runs will follow.";
     this.showTasks();
     this.remember();
     this.showRuns();
-    await this.fetchCurves(asked);
+    const isKnown = Object.hasOwn(this.guide.tasks, this.task ?? "");
+    await this.curves.update(this.runsShown, isKnown ? this.task : null, () => asked !== this.asked);
     if (asked === this.asked) this.draw();
   }
 
@@ -311,63 +304,19 @@ class Training {
       /** @type {Partial<Deleted>} */
       const answer = await postJson(`runs/${encodeURIComponent(name)}/${action}`, order);
       if (action === "delete") this.rows.delete(name);
-      this.say(`${name} ${answer.was_there === false ? "was already deleted" : outcome}.`);
+      this.message.textContent = `${name} ${answer.was_there === false ? "was already deleted" : outcome}.`;
       await this.update();
     };
     return this.attempt(ordered());
   }
 
-  /**
-   * Fetch new points of the shown curves and, once per task, the paper's curves.
-   * @param {number} asked
-   */
-  async fetchCurves(asked) {
-    const task = this.task ?? "";
-    if (Object.hasOwn(this.guide.tasks, task) && !this.papers.has(task)) {
-      this.papers.set(task, await getJson(`paper/${task}`));
-    }
-    const behind = this.runsShown.filter(({ name, sequences }) => sequences !== this.reached(name));
-    if (behind.length === 0) return;
-    const news = await this.askForCurves(behind.map(({ name }) => name));
-    if (asked !== this.asked) return;
-    const anew = Object.keys(news).filter((name) => !this.take(name, news[name]));
-    if (anew.length === 0) return;
-    for (const name of anew) this.curves.delete(name); // these runs started again
-    for (const [name, curve] of Object.entries(await this.askForCurves(anew))) this.take(name, curve);
-  }
-
-  /**
-   * @param {string[]} names
-   * @returns {Promise<Record<string, Curve>>}
-   */
-  askForCurves(names) {
-    const after = Object.fromEntries(names.map((name) => [name, this.reached(name)]));
-    return postJson("curves", { after });
-  }
-
-  /**
-   * Add new points to a curve; return false if the curve has started again.
-   * @param {string} name @param {Curve} curve
-   */
-  take(name, { points, generation }) {
-    const known = this.curves.get(name);
-    if (known && known.generation !== generation) return false;
-    this.curves.set(name, { points: [...(known?.points ?? []), ...points], generation });
-    return true;
-  }
-
-  /** @param {string} name */
-  reached(name) {
-    return this.curves.get(name)?.points.at(-1)?.[0] ?? 0;
-  }
-
   draw() {
     if (this.view.hidden || !this.task) return;
     const { models } = this.guide;
-    const paper = paperLines(this.papers.get(this.task), models);
+    const paper = paperLines(this.curves.papers.get(this.task), models);
     const runs = this.runsShown.map(({ name, model }) => ({
       name, model, colours: models[model ?? ""]?.colours,
-      points: this.curves.get(name)?.points ?? [],
+      points: this.curves.pointsOf(name),
       marker: this.rows.get(name)?.marker,
       strong: this.pointedAt === name,
     }));
@@ -384,10 +333,8 @@ class Training {
   frameFor(runs) {
     const { tasks } = this.guide;
     const usual = tasks[this.task ?? ""]?.frame ?? Object.values(tasks)[0].frame ?? ANY_FRAME;
-    const log = this.scale === "log";
-    const points = runs.flatMap((run) => run.points);
-    if (this.axes === "paper" || points.length === 0) return { ...usual, log };
-    return { ...frameAround(points, usual), log };
+    const points = this.axes === "paper" ? [] : runs.flatMap((run) => run.points);
+    return { ...(points.length ? frameAround(points, usual) : usual), log: this.scale === "log" };
   }
 
   /** Start the run of the form. */
@@ -395,7 +342,7 @@ class Training {
     const { order } = this.form;
     /** @type {RunName} */
     const started = await postJson("runs", order);
-    this.say(`${started.name} has started; its curve appears with its first report.`);
+    this.message.textContent = `${started.name} has started; its curve appears with its first report.`;
     this.task = order.task;
     this.form.advance();
     await this.update();
