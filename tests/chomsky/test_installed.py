@@ -49,8 +49,9 @@ def test_a_task_is_trained_and_evaluated(installed: Path, tmp_path: Path) -> Non
 
 
 def column(installed: Path, out: Path, task: str, seed: int) -> list[dict[str, str]]:
-    """Run the column in quick form for one task; return its scores."""
+    """Run the column in quick form for one task and the NTM; return its scores."""
     words = ["--quick", "--seeds", "1", "--workers", "1", "--out", str(out), "--tasks", task]
+    words += ["--models", "ntm-ff"]
     subprocess.run(
         [sys.executable, "-m", "ntm_chomsky", *words, "--first-seed", str(seed)],
         env=os.environ | {"PYTHONPATH": str(installed)},

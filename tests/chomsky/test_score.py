@@ -75,6 +75,13 @@ def test_the_table_has_maximum_and_median_and_rounds_down() -> None:
     assert row == f"{ours} 100 | 100 | 100 | 96.4 | 100 |"
 
 
+def test_the_table_says_that_a_baseline_has_no_memory() -> None:
+    baseline = replace(SCORE, model="lstm", trained_locations=0, locations=0)
+    rows = markdown([baseline, SCORE]).splitlines()[2:]
+    assert [row.split(" | ")[2] for row in rows] == ["lstm", "ntm-ff"]
+    assert [row.split(" | ")[6] for row in rows] == ["none", "64 -> 640"]
+
+
 def test_the_published_table_is_made_from_the_scores() -> None:
     page = (FOLDER.parent / "docs" / "chomsky.md").read_text(encoding="utf-8")
     table = page.partition("<!-- scores -->\n")[2].partition("\n<!-- end of scores -->")[0]

@@ -29,7 +29,6 @@ def _summary(scores: list[Score]) -> list[str]:
     first = scores[0]
     level = next(task.level for task in ALL if task.name == first.task)
     accuracies = [found.accuracy for found in scores]
-    trained, measured = first.trained_locations, first.locations
     return [
         level,
         f"`{first.task}`",
@@ -37,10 +36,18 @@ def _summary(scores: list[Score]) -> list[str]:
         _percent(max(accuracies)),
         _percent(median(accuracies)),
         str(len(scores)),
-        str(measured) if trained == measured else f"{trained} -> {measured}",
+        _memory(first),
         f"{median(found.sequences for found in scores):,.0f}",
         f"{median(found.seconds for found in scores) / 60:.1f}",
     ]
+
+
+def _memory(score: Score) -> str:
+    """Return the number of memory locations; two numbers if the memory grows after training."""
+    trained, measured = score.trained_locations, score.locations
+    if trained != measured:
+        return f"{trained} -> {measured}"
+    return str(measured) if measured else "none"
 
 
 def _percent(value: float) -> str:
