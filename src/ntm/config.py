@@ -112,7 +112,7 @@ class Initialisation:
         above=0,
     )
     start_together: bool = setting(
-        False, "whether all heads have the same initial weighting before the first step"
+        False, "whether, before training, all heads start a sequence with the same weighting"
     )
     head_gain: float = setting(
         1.0,
