@@ -127,7 +127,7 @@ TASKS = {
 NAMES = {
     "JAX, `jit` and `scan`": "JAX, jit and scan",
     "`torch.compile`": "torch.compile",
-    "eager PyTorch": "eager PyTorch",
+    "plain PyTorch": "eager PyTorch",
     "pytorch-ntm": "pytorch-ntm",
     "dnc": "dnc",
 }

@@ -77,7 +77,7 @@ class NTMConfig:
 
     @property
     def write_head_outputs(self) -> int:
-        """Number of values per write head: the same as per read head, then erase and add."""
+        """Number of values per write head: the values of a read head, then erase and add."""
         return self.read_head_outputs + 2 * self.memory_width
 
     @property
@@ -98,7 +98,7 @@ class NTMConfig:
 
 @dataclass(frozen=True)
 class Initialisation:
-    """Initial values of the weights of an NTM. They affect no shape."""
+    """Initial values of the weights of an NTM. These values affect no shape."""
 
     start_memory: StartMemory = setting(
         "constant",
@@ -112,7 +112,7 @@ class Initialisation:
         above=0,
     )
     start_together: bool = setting(
-        False, "whether all heads have the same initial weighting before the first step"
+        False, "whether, before training, all heads start a sequence with the same weighting"
     )
     head_gain: float = setting(
         1.0,

@@ -23,7 +23,7 @@ class FeedforwardController(nn.Module):
     def forward(
         self, inputs: Tensor, hidden: Tensor, cell: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Map inputs (batch, controller_inputs) to (batch, controller_size); keep the state."""
+        """Return the output (batch, controller_size), and the state without a change."""
         return torch.tanh(self.layers[0](inputs)), hidden, cell
 
 
@@ -38,10 +38,10 @@ class LSTMController(nn.Module):
 
     @torch.no_grad()
     def start_feedforward(self) -> None:
-        """Start like a feedforward controller: no recurrence, and forget gates that forget.
+        """Set initial weights that ignore the hidden state, and forget gates that mostly forget.
 
-        The controller must then remember in the memory. With the usual start (recurrence, forget
-        gates at +1), it first learns to do without the memory.
+        The controller must then remember in the memory. With the usual initial weights (recurrence,
+        forget biases of +1), the controller first learns to solve the task without the memory.
         """
         for layer in self.layers:
             weight, bias = layer.get_parameter("weight"), layer.get_parameter("bias")
@@ -52,7 +52,7 @@ class LSTMController(nn.Module):
     def forward(
         self, inputs: Tensor, hidden: Tensor, cell: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Run one step. The linear map of a layer sees [the layer below, its own hidden state]."""
+        """Run one step. The input of a linear map is [output of the layer below, hidden state]."""
         new_hidden, new_cell = [], []
         for layer, h, c in zip(self.layers, hidden.unbind(1), cell.unbind(1), strict=True):
             inputs, c = lstm_step(layer(torch.cat([inputs, h], dim=1)), c)

@@ -3,8 +3,8 @@
 A machine is described once, from its config. Everything that needs a shape or a list reads the
 description: engines, checks, traces, files, figures, the studio and the generated JavaScript.
 
-Axes are words. "location", "width", "read head" and "write head" have a meaning for drawing; a
-machine may have any others.
+Axes are words. Figures and the studio know "location", "width", "read head" and "write head"; a
+machine may also have other axes.
 """
 
 import math
@@ -28,7 +28,7 @@ _AXES_OF_ROLES = {
 class Parameter(NamedTuple):
     """Learned tensor, or one tensor per layer: "{layer}" in the name stands for the layer's number.
 
-    The description of a network with a billion layers is therefore as short as any other.
+    So the length of a description does not depend on the number of layers.
     """
 
     name: str
@@ -48,10 +48,10 @@ class TraceArray:
     """Array of a trace. The axes time and batch come first and are not listed.
 
     role: how the array is drawn ("lane").
-        memory: contents of the memory, ("location", "width"). A trace may lack it.
+        memory: contents of the memory, ("location", "width"). A trace may lack this array.
         weighting: locations that the heads of one kind attend to, (head, "location").
-        vector: values that the heads read or write, (head, "width"); if there are several, figures
-            show the last. The label is a noun such as "read".
+        vector: values that the heads read or write, (head, "width"); if there are several such
+            arrays, figures show the last one. The label is a noun such as "read".
         lane: values over time, drawn as a heat map.
         detail: values that are not drawn over time.
         Every array (head, "location") of any role is also drawn at each single step.
@@ -92,12 +92,12 @@ class Capabilities(NamedTuple):
     browser: bool = False
     """Whether the engine in the browser runs and trains this kind."""
     tuned: bool = True
-    """Whether our training settings suit this kind for tasks without an experiment."""
+    """Whether the package's training settings for any task (a user's, too) suit this kind."""
 
 
 @dataclass(frozen=True)
 class Description:
-    """Parts of a machine with one config. An empty description says that nothing is known."""
+    """Parts of a machine with one config. Empty fields mean that the parts are unknown."""
 
     sizes: Mapping[str, int] = field(default_factory=dict)
     """Size of every axis."""
@@ -137,9 +137,10 @@ class Description:
 
 
 def parameter_shapes(parameters: Sequence[Parameter]) -> dict[str, Shape]:
-    """Return the shape of every parameter by name, layer by layer where entries share layers.
+    """Return the shape of every parameter by name, in the order of `state_dict`.
 
-    torch.compile traces this function, and does not know itertools.groupby.
+    Neighbouring entries with the same layers are listed layer by layer. torch.compile traces this
+    function, and does not know itertools.groupby.
     """
     shapes, first = {}, 0
     for end, (_, _, layers) in enumerate(parameters, 1):
@@ -153,7 +154,7 @@ def parameter_shapes(parameters: Sequence[Parameter]) -> dict[str, Shape]:
 
 
 def _head_arrays(kind: HeadKind) -> tuple[TraceArray, ...]:
-    """Return the addressing of section 3.3, step by step."""
+    """Return the arrays that record the addressing of section 3.3, stage by stage."""
     head = f"{kind} head"
     return (
         TraceArray(f"{kind}_keys", (head, "width"), "key", "detail"),

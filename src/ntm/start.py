@@ -1,7 +1,7 @@
-"""The learned state before the first step, also for a larger memory.
+"""The learned state before the first step, and its extension to a larger memory.
 
-Section 4 resets the memory, the reads and the controller to bias values at the start of each
-sequence. The start weightings are learned, too: as logits, so that they stay distributions.
+Section 4 of the paper resets the memory, the reads and the controller to bias values at the start
+of each sequence. The start weightings are learned, too: as logits, so that they stay distributions.
 """
 
 import copy
@@ -77,10 +77,11 @@ class StartState(nn.Module):
 
     @torch.no_grad()
     def resized(self, config: NTMConfig) -> Self:
-        """Return the start for a larger memory; new locations follow the trained ones.
+        """Return a copy for a larger memory; new locations come after the trained locations.
 
-        A new location starts as the mean of the trained ones. All new locations together weigh as
-        much as the least likely trained location, so a head starts where it learned to start.
+        A new location starts with the mean content of the trained locations. In a start weighting,
+        all new locations together have the weight of the trained location with the least weight, so
+        a head starts where it learned to start.
         """
         if not {"memory", "read_logits", "write_logits"} <= self._parameters.keys():
             raise ValueError("The learned start is parametrised; undo this before you resize it.")

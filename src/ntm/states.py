@@ -15,12 +15,12 @@ Flags = Tensor | Sequence[bool]
 
 
 def mapped(change: Callable[[Tensor], Tensor], state: Named) -> Named:
-    """Apply a function to every tensor of a state."""
+    """Return a state of the same class with a function applied to every tensor."""
     return _made(type(state), [change(part) for part in state])
 
 
 def _made(kind: type[Named], parts: Sequence[Tensor]) -> Named:
-    """Return a state with these tensors; not every torch can compile `_make`."""
+    """Return a state with these tensors. Some versions of torch cannot compile `_make`."""
     make: Any = kind
     state: Named = make(*parts)
     return state
@@ -48,7 +48,7 @@ class BatchState(tuple[Tensor, ...]):
     def choose(self, index: Chosen) -> Self:
         """Return the state of some sequences: a slice, a mask (batch,) or a list of numbers.
 
-        `state[index]` is the same; `choose` also compiles with every supported torch.
+        `state[index]` gives the same result; `choose` also compiles with every supported torch.
         """
         first = next(iter(self))
         if first.dim() < 3:
@@ -65,7 +65,7 @@ class BatchState(tuple[Tensor, ...]):
 
         done: (batch,) bool, a tensor or a list.
 
-        Gradients flow into the selected sequences.
+        Gradients flow into `fresh` and `state`, each at the sequences that come from it.
         """
         for name, given in (("fresh", fresh), ("state", state)):
             if not isinstance(given, cls):
@@ -78,7 +78,7 @@ class BatchState(tuple[Tensor, ...]):
         return _made(cls, [torch.where(flags, new, old) for new, old in parts])
 
     def detach(self) -> Self:
-        """Return the state without its history, for truncated backpropagation through time.
+        """Return the state without autograd history, for truncated backpropagation through time.
 
         The result shares memory with this state, as with `Tensor.detach`.
         """
@@ -110,7 +110,7 @@ def described(values: Any) -> str:
 
 
 def make_storable(kind: type[tuple[Any, ...]]) -> None:
-    """Let exported programs and `torch.load(weights_only=True)` contain this class."""
+    """Register a class for exported programs and for `torch.load(weights_only=True)`."""
     register_named_tuple(kind, serialized_type_name=f"ntm.{kind.__name__}")
     add_safe_globals([kind])
 
@@ -174,7 +174,7 @@ def _as_tensor(values: Any) -> Tensor | None:
 def _may_index(index: Tensor) -> bool:
     """Return whether a tensor can be an index: a mask or signed integers.
 
-    uint8 is refused, because torch would treat it as a mask.
+    The function returns False for uint8, because torch would treat uint8 as a mask.
     """
     return index.dtype == torch.bool or (
         not index.is_floating_point() and not index.is_complex() and index.dtype.is_signed

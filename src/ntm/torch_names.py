@@ -24,7 +24,7 @@ OLDEST = "2.9"
 TESTED = ("2.9.1", "2.13.0", "2.15.0")
 """Versions that the tests run with: the oldest, the default of `make test`, the newest."""
 LOOKED_UP: list[str] = []
-"""All names that are looked up here; some may not exist."""
+"""All names that this file looks up; a version of torch may lack some of them."""
 MISSING: dict[str, str] = {}
 """Names that this torch lacks, and the consequence of each."""
 
@@ -73,7 +73,7 @@ transform_level: Callable[[], Any] = _find(
 
 
 def native_obstacle() -> str | None:
-    """Return the reason why the native engine cannot run with this torch; None when it can."""
+    """Return the reason why the native engine cannot run with this torch; None if it can run."""
     lacks = f"torch {torch.__version__} has no {_LEVEL}, which tells when torch.func transforms"
     return f"{lacks} a call; install torch {TESTED[-1]}" if _LEVEL in MISSING else None
 
@@ -121,7 +121,7 @@ is_exporting: Callable[[], bool] = _find(
 
 
 def scan(advance: Callable[..., Any], start: Any, inputs: Any) -> Any:
-    """Run a loop over time as one operator of a graph, a prototype feature of torch."""
+    """Run a loop over time as one operator of a graph, with a prototype feature of torch."""
     try:
         from torch._higher_order_ops.scan import scan as loop
     except ImportError as error:
@@ -158,10 +158,10 @@ _autograd: Any = _find(
 
 
 def make_autograd(operator: Any, backward: Any, setup_context: Any) -> Any | None:
-    """Return the function that torch.library.register_autograd would register, to wrap it.
+    """Return the function that torch.library.register_autograd would register; None without it.
 
-    `register_autograd` itself silently drops forward-mode derivatives. Return None if torch lacks
-    the private function.
+    The caller wraps the function, because `register_autograd` itself silently drops forward-mode
+    derivatives.
     """
     if _autograd is None:
         return None
@@ -195,7 +195,7 @@ has_global_hooks: Callable[[], bool] = _find(
 def optimiser_is_watched() -> bool:
     """Return whether the profiler or a hook for all optimisers has to see every step.
 
-    True if this torch does not tell; a step then takes longer.
+    Return True if this version of torch does not tell; a step then takes longer.
     """
     return bool(
         getattr(_optimizer, "_global_optimizer_pre_hooks", True)

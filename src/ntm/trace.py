@@ -1,4 +1,4 @@
-"""Recording of one run: everything that every head did at every step, as plain arrays.
+"""Recording of one call of a network: what every head did at every step, as plain arrays.
 
 Figures, the terminal, notebooks and the studio draw only from a `Trace`.
 """
@@ -110,7 +110,7 @@ class Trace:
         )
 
     def __getattr__(self, name: str) -> Array:
-        """Return a recorded array."""
+        """Return the recorded array with this name; raise AttributeError if there is none."""
         arrays = vars(self).get("arrays", {})
         if name not in arrays:
             raise AttributeError(f"This trace has no {name}. It has {', '.join(arrays)}.")
@@ -141,12 +141,12 @@ class Trace:
 
     @property
     def input_kind(self) -> ChannelKind:
-        """Kind of the inputs."""
+        """Kind of the inputs: bits or symbols."""
         return _kind(self.about.get("input_kind"))
 
     @property
     def output_kind(self) -> ChannelKind:
-        """Kind of the outputs."""
+        """Kind of the outputs: bits or symbols."""
         return _kind(self.about.get("output_kind"))
 
     @property
@@ -170,7 +170,7 @@ class Trace:
         return self.narrow(index, index + 1)
 
     def narrow(self, start: int, stop: int) -> "Trace":
-        """Return sequences start to stop - 1, with the time cut to the longest of them."""
+        """Return the sequences from `start` to `stop - 1`; time ends with the longest of them."""
         lengths = self.lengths[start:stop]
         steps = int(lengths.max())
         arrays = {n: a[:steps, start:stop] for n, a in self.named().items() if n != "lengths"}
@@ -194,7 +194,7 @@ class Trace:
 
     @classmethod
     def load(cls, path: str | Path, *, at_most: int = 2**30) -> "Trace":
-        """Read a file that `save` wrote, in this or an earlier version; refuse all other files.
+        """Return a trace from a file of `save`, also of earlier versions; otherwise ValueError.
 
         at_most: maximum size of the arrays in bytes (1 GiB). A file may unpack to a thousand times
             its size.
@@ -215,7 +215,7 @@ class Trace:
         return cls(shifts, **arrays, about=about, described=described)
 
     def __repr__(self) -> str:
-        """Return the shapes from which all others follow."""
+        """Return the shapes in one line, without the arrays whose role is "detail"."""
         details = {array.name for array in self.described if array.role == "detail"}
         named = {name: a for name, a in self.named().items() if name not in details}
         shapes = [f"{name}={array.shape}" for name, array in named.items()]
@@ -249,7 +249,7 @@ def _require_described(arrays: Mapping[str, Array], described: tuple[TraceArray,
 
 
 def _read_description(about: dict[str, Any]) -> tuple[TraceArray, ...]:
-    """Return the described arrays. The file of an NTM's trace does not describe them."""
+    """Return the descriptions of the arrays; the file of an NTM's trace contains none."""
     if "described" not in about:
         return NTM_ARRAYS
     listed = [{**array, "axes": tuple(array["axes"])} for array in about.pop("described")]
@@ -274,10 +274,10 @@ def _require_size(size: int, at_most: int) -> None:
 
 
 def _require_short_list(path: str | Path) -> None:
-    """Refuse an archive with a long list of members, because zipfile reads the whole list.
+    """Raise ValueError if an archive has a long list of members: zipfile reads the whole list.
 
-    The last 22 bytes of a file tell the length of the list; numpy writes no comment after them. An
-    archive of gigabytes is refused: 20 bytes before them point to a second list.
+    The last 22 bytes of a file contain the length of the list; numpy writes no comment after them.
+    In an archive of gigabytes, the 20 bytes before them point to a second list: also ValueError.
     """
     with Path(path).open("rb") as file:
         file.seek(-42, os.SEEK_END)
@@ -288,9 +288,9 @@ def _require_short_list(path: str | Path) -> None:
 
 
 def _size(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
-    """Return the size of an array in bytes; refuse a header that gives another size.
+    """Return the size of an array in bytes; raise ValueError if its header gives another size.
 
-    numpy allocates the size in the header.
+    The header decides how much memory numpy allocates.
     """
     with archive.open(member) as file:
         if np.lib.format.read_magic(file) != (1, 0):

@@ -57,7 +57,10 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     text = f"start from the weights of a trained network ({base.NET})"
     add("--from", dest="start_from", metavar="NET", help=text)
     add("--seed", help="random seed of the initial weights and all data (default: 1)")
-    add("--sequences", help="sequences to train on (default: depends on task and model)")
+    add(
+        "--sequences",
+        help="sequences to train the chosen start on (default: depends on task and model)",
+    )
     add("--paper", action="store_true", help="use the paper's settings, as far as they are known")
     add("--batch-size", help="sequences per update (default: depends on task and model)")
     text = "sets of initial weights to try; the best continues (default: depends on task and model)"

@@ -1,7 +1,7 @@
 """The engine interface, the registry of engines, and the choice of an engine for a network.
 
 An engine is a module that registers an `Engine`. "auto" takes the first registered engine that can
-run the network, and can say why.
+run the network; `choose` also returns the reason.
 """
 
 import sys
@@ -39,7 +39,7 @@ class Request(NamedTuple):
 
 
 class Declined(Exception):  # noqa: N818  # an answer, which no user sees
-    """Refusal of an engine to run a network; the message is the reason, half a sentence."""
+    """Raised by an engine that does not run a network; the message is the reason, a clause."""
 
 
 class Engine(Protocol):
@@ -93,7 +93,7 @@ def names() -> list[str]:
 
 
 def checked_name(name: str) -> EngineName:
-    """Return the name of an engine; refuse an unknown name with a list of all names."""
+    """Return the name; raise ValueError with a list of all names if no engine has this name."""
     if name not in _engines and name != "auto":
         listed = ", ".join(repr(known) for known in names())
         raise ValueError(f"engine must be one of {listed}; got {name!r}.")
@@ -106,10 +106,10 @@ def get(name: str) -> Engine:
 
 
 def choose(name: str, device: torch.device, dtype: torch.dtype, net: "NTM | None" = None) -> Choice:
-    """Return the engine that runs on this device and dtype, and why; raise if none can.
+    """Return the engine for this device and dtype, and the reason; raise RuntimeError if none runs.
 
     name: requested engine, or "auto".
-    net: network to run, which an engine may not recognise (None: not checked).
+    net: network to run; an engine may decline it (None: check only device and dtype).
     """
     reason = "it is the fastest here"
     for engine in _engines.values() if name == "auto" else [get(name)]:
@@ -148,7 +148,7 @@ def refusal(name: str, reason: str) -> RuntimeError:
 
 
 def _warn_once(net: "NTM", name: str, reason: str) -> None:
-    """Warn that a network runs on the slower engine; once for each reason."""
+    """Warn, once for each reason, that a network runs on the slower reference engine."""
     if torch.compiler.is_compiling():
         return
     warned = _warned.setdefault(net, set())

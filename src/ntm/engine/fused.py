@@ -1,7 +1,7 @@
 """Gradients of a training step without autograd, in one call.
 
 For a batch of one sequence, the kernels take a tenth of a millisecond. Building and walking
-autograd's graph would take as long again. This call computes the same numbers without a graph.
+autograd's graph would take as long again. This call computes autograd's numbers without a graph.
 """
 
 from abc import ABC, abstractmethod
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class FusedGradients(ABC):
-    """Cost of a network on sequences of a block; the gradients go to each parameter's `.grad`.
+    """Callable that returns a network's cost on a block of data and sets every `parameter.grad`.
 
-    The parameters must stay at the same memory addresses, which are looked up once.
+    The parameters must stay at their memory addresses, which are looked up once.
     """
 
     def __init__(self, config: Any, *parts: Sequence[Tensor]) -> None:
@@ -57,7 +57,7 @@ class FusedGradients(ABC):
         *,
         symbols: bool = False,
     ) -> float:
-        """Return the mean cost in nats of sequences start to stop - 1; replace all gradients.
+        """Return the mean cost in nats of the sequences `start` to `stop - 1`; set all gradients.
 
         inputs, targets: (time, batch, channels); mask: (time, batch); lengths: (batch,).
         symbols: whether the targets are one symbol per step instead of bits (False).
@@ -76,7 +76,7 @@ class FusedGradients(ABC):
     def _take(
         self, inputs: Tensor, targets: Tensor, mask: Tensor, lengths: Tensor, symbols: bool
     ) -> None:
-        """Check a new block. Most calls use the same block again and skip this."""
+        """Check and store a new block. Most calls use the previous block and skip this method."""
         steps, sequences = inputs.shape[:2]
         channels = self._config.input_size, self._config.output_size
         self._require("inputs", inputs, (steps, sequences, channels[0]))

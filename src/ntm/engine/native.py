@@ -59,7 +59,7 @@ def _load() -> Loaded:
 
 
 def build_summary() -> str:
-    """Return the installation's note about building the extension."""
+    """Return the text of `_build.txt`: how the installation built the extension, or why not."""
     note = Path(__file__).with_name("_build.txt")
     return note.read_text().strip() if note.exists() else "the extension was never built"
 
@@ -140,8 +140,8 @@ def forward(
 ) -> tuple[Tensor, list[Tensor], list[Tensor], Tensor]:
     """Return logits, the parts of the final state, weightings, and the tape for `backward`.
 
-    start: a state of every sequence, or one state for all of them, without the batch axis.
-    keep: whether `backward` will be called. If not, the tape is empty.
+    start: a state of every sequence, or one state for all sequences, without the batch axis.
+    keep: whether to keep the tape, the intermediate values that `backward` and `record` need.
     with_weightings: whether to return the weightings of all steps, a list of two tensors
         (time, batch, heads, N), for the read heads and the write heads; otherwise an empty list.
     """
@@ -209,7 +209,7 @@ def record(
     tape: Tensor,
     with_memory: bool,
 ) -> dict[str, Tensor]:
-    """Copy everything that the heads did out of the tape, under the names of a `Trace`."""
+    """Return what the heads did at every step, copied from the tape, by the names of a `Trace`."""
     steps, batch_size = x.shape[:2]
     described = describe(config)
     arrays = [array for array in described.arrays if with_memory or array.role != "memory"]
@@ -229,7 +229,7 @@ _users: "weakref.WeakSet[Any]" = weakref.WeakSet()
 
 
 def release_with(net: Any) -> None:
-    """Release the memory that is kept for later calls when a network is deleted."""
+    """When the network is deleted, release the memory that is kept for later calls."""
     if net not in _users:
         _users.add(net)
         weakref.finalize(net, release_memory).atexit = False
@@ -242,7 +242,7 @@ def unchanged(*facts: list[Any]) -> bool:
 
 
 def may_take(tensor: Tensor) -> bool:
-    """Return whether the kernels accept such tensors; faster than `obstacle`."""
+    """Return whether the kernels accept the tensor's dtype and device; faster than `obstacle`."""
     return _loaded.module is not None and tensor.dtype in PRECISIONS and tensor.is_cpu
 
 
@@ -260,7 +260,7 @@ def surely_finite(tensor: Tensor) -> bool:
 
 
 def empty_like(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Return uninitialised, contiguous tensors of the same dtypes and shapes."""
+    """Return uninitialised, contiguous tensors with the dtypes and shapes of these tensors."""
     return list(map(torch.empty_like, _contiguous(tensors)))
 
 

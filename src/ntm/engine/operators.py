@@ -2,7 +2,7 @@
 
 `ntm::forward`, `ntm::forward_with_weightings` and `ntm::backward` are registered with autograd and
 fake implementations. They read the sizes off the tensors, so that sizes may be symbolic. `start` is
-a state of every sequence, or one state for all of them, without the batch axis.
+a state of every sequence, or one state for all sequences, without the batch axis.
 """
 
 import functools
@@ -164,7 +164,7 @@ def _refuse(ctx: Any, *gradients: Tensor) -> None:
 
 
 def _refusing_tangents(run: Any) -> Any:
-    """Make an autograd implementation refuse derivatives in forward mode."""
+    """Return an autograd implementation that raises RuntimeError for forward-mode derivatives."""
 
     def checked(keyset: Any, *arguments: Any) -> Any:
         x, _, weights, start, *_ = arguments
@@ -224,7 +224,7 @@ def sizes_of(weights: Sequence[Tensor], start: Sequence[Tensor]) -> SizesOf:
 def tape_size(
     sizes: SizesOf, kind: ControllerKind, inputs: int, shifts: int, steps: int, batch_size: int
 ) -> int:
-    """Return the elements of a tape that is kept, as tape.h does, but also for symbolic sizes."""
+    """Return the number of elements of a kept tape, like tape.h, but also for symbolic sizes."""
     _, units, layers, locations, width, read_heads, write_heads = sizes
     row, heads, reads = _padded(locations), read_heads + write_heads, read_heads * width
     memory, record = row * width, row * (1 + 4 * heads)

@@ -58,7 +58,7 @@ for _kind in _KINDS:
 
 
 class Unrecognised(Exception):  # noqa: N818  # an answer, which no user sees
-    """First thing in a network that is not as `NTM` builds it."""
+    """Raised for the first thing in a network that differs from what `NTM` builds."""
 
 
 class _Linear(NamedTuple):
@@ -181,13 +181,13 @@ def trains_as_built(net: "NTM") -> bool:
 
 
 def require_no_global_hooks() -> None:
-    """Refuse hooks that torch runs for every module: they would not run in the native engine."""
+    """Raise Unrecognised if torch has hooks for every module: the native engine runs no hooks."""
     if torch_names.has_global_hooks():
         raise Unrecognised("torch has global module hooks")
 
 
 def own_attributes(module: Any, kind: type[nn.Module], name: str) -> dict[str, Any]:
-    """Return the attributes of a module; refuse other types and edited modules."""
+    """Return the attributes of a module; raise Unrecognised if it is edited or of another type."""
     if type(module) is not kind:
         raise Unrecognised(_of_another_kind(type(module), kind, name))
     if changed := as_written.replaced_method(kind):
@@ -224,7 +224,7 @@ def _require_heads(heads: Any, config: NTMConfig, tree: "_Tree") -> None:
 
 
 def plain_tensor(parameters: dict[str, Any], module: str, name: str, shape: Shape) -> Tensor:
-    """Return a parameter of a module; refuse anything but a plain tensor of this shape."""
+    """Return a parameter; raise Unrecognised if it is not a plain tensor of this shape."""
     tensor = parameters.get(name)
     if tensor is None:
         raise Unrecognised(f"{module} has no {name}")

@@ -1,6 +1,6 @@
-"""The reference engine: section 3 step by step in plain PyTorch, on any device.
+"""The reference engine: section 3 of the paper, step by step in plain PyTorch, on any device.
 
-The other engines must compute the same numbers.
+The other engines must compute the same numbers as this engine.
 """
 
 from collections.abc import Callable, Iterator
@@ -78,12 +78,12 @@ def _copies(state: State) -> tuple[Tensor, ...]:
 
 
 class Reference:
-    """Section 3 in plain PyTorch, for every device, dtype, transform and module."""
+    """Engine in plain PyTorch, for every device, dtype, transform and module."""
 
     name = "reference"
 
     def obstacle(self, device: torch.device, dtype: torch.dtype) -> None:
-        """Return None: this engine runs wherever torch runs."""
+        """Return None, no obstacle: this engine runs wherever torch runs."""
 
     def declines(self, net: "NTM") -> None:
         """Return None, no reason: this engine calls the modules, so it runs every network."""
@@ -147,7 +147,7 @@ class ClippedGradient(torch.autograd.Function):
 
     @staticmethod
     def forward(values: Tensor, limit: float) -> Tensor:  # noqa: ARG004
-        """Return the values."""
+        """Return the values unchanged."""
         return values.view_as(values)
 
     @staticmethod
@@ -162,7 +162,7 @@ class ClippedGradient(torch.autograd.Function):
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Tensor | None) -> Tensor:  # noqa: ARG004
-        """Refuse forward mode, which has no gradient that flows back."""
+        """Raise RuntimeError: in forward mode no gradient flows back that could be clipped."""
         raise RuntimeError(
             "backward_clip bounds gradients that flow back, and forward-mode differentiation has "
             "none. Set net.backward_clip = None."

@@ -51,7 +51,7 @@ def has_tangent(tensors: Iterable[Tensor]) -> bool:
 def hides_values(tensor: Tensor) -> bool:
     """Return whether a transform hides the tensor's values, so that no decision may depend on them.
 
-    torch.jit.trace does not count: the layer refuses it earlier.
+    torch.jit.trace does not count: the layer raises an error for it earlier.
     """
     return (
         torch.compiler.is_compiling()
@@ -89,6 +89,6 @@ def as_plain(tensor: Tensor) -> Tensor:
 
 
 def is_plain(tensor: Tensor) -> bool:
-    """Return whether a tensor is a plain dense one: no subclass, no lazy negation or zeros."""
+    """Return whether a tensor is plain and dense: no subclass, no lazy negation or zeros."""
     own = type(tensor) in _PLAIN and not tensor.is_neg()
     return own and not torch_names.is_zero_tensor(tensor)

@@ -21,7 +21,9 @@ class OptimiserSettings(Checked):
     )
     momentum: float = setting(0.9, "momentum", at_least=0, at_most=1)
     epsilon: float = setting(
-        1e-4, "constant added to the variance, inside the square root", above=0
+        1e-4,
+        "constant added to the gradient's variance, whose square root divides the update",
+        above=0,
     )
     clip: float | None = setting(10.0, "clip gradients to +- this value (none: never)", above=0)
     backward_clip: float | None = setting(
@@ -52,7 +54,10 @@ class TrainingSettings(Checked):
     """Length of a run, its batches, and its intervals for reports, validation and checkpoints."""
 
     sequences: int = setting(
-        1_000_000, "sequences to train on, rounded up to whole batches", at_least=1
+        1_000_000,
+        "sequences to train on, rounded up to whole batches (several starts: for the chosen start, "
+        "including its trial)",
+        at_least=1,
     )
     batch_size: int = setting(1, "sequences per update", at_least=1)
     bucketed: bool = setting(
@@ -74,7 +79,7 @@ class TrainingSettings(Checked):
     validate_every: int = setting(
         10_000,
         "sequences between validations; a validation takes place at the first report after them "
-        "(0: never)",
+        "(0: only at the end of a trial)",
         at_least=0,
     )
     validation_sequences: int = setting(
@@ -91,7 +96,7 @@ class TrainingSettings(Checked):
     mixture: str = setting(
         "",
         "smaller problems at first: share=0.5,until=40000,length=3 limits half of the batches to "
-        "length 3, for 40,000 sequences (empty: none)",
+        "lengths of at most 3, for the first 40,000 sequences (empty: none)",
     )
     start_from: str | None = setting(
         None,

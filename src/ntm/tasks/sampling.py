@@ -15,7 +15,8 @@ def structured_setting() -> Any:
     """Declare the field `structured` of a task: the argument of `random_sequences`."""
     return setting(
         0.0,
-        "share of sequences that look like drawings: blank, full and repeated vectors (0: none)",
+        "share of sequences that look like drawings in the studio: blank, full and repeated "
+        "vectors (0: none)",
         at_least=0,
         at_most=1,
     )
