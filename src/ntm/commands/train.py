@@ -41,7 +41,7 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
     tasks = ", ".join(base.task_names())
     text = f"{tasks}, your Python file, or your examples: .jsonl, .csv or .tsv"
     parser.add_argument("task", metavar="TASK", nargs="?", help=text)
-    text = "examples for validation, if TASK is a file of examples (default: a tenth of TASK)"
+    text = "file of examples for validation (default: a tenth of the examples in TASK)"
     parser.add_argument("--valid", metavar="FILE", help=text)
     layouts = parser.add_mutually_exclusive_group()
     text = "tagging: an example has one target for every symbol of the input"
@@ -52,7 +52,8 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
     add, models = parser.add_argument, base.model_names()
-    add("--model", help=f"{', '.join(models)}, or your Python file (default: {models[0]})")
+    text = "ntm: Neural Turing Machine, with a feedforward (ff) or LSTM controller; lstm: no memory"
+    add("--model", help=f"{', '.join(models)}, or your Python file (default: {models[0]}). {text}")
     text = f"start from the weights of a trained network ({base.NET})"
     add("--from", dest="start_from", metavar="NET", help=text)
     add("--seed", help="random seed of the initial weights and all data (default: 1)")
