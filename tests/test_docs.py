@@ -184,7 +184,7 @@ def is_rounded(text: str, value: float) -> bool:
     return abs(float(text) - value) <= 0.5001 * 10.0 ** -len(text.partition(".")[2])
 
 
-ROWS = {("n-grams, above the optimum" if row == "n-grams" else row): TASKS[row] for row in TASKS}
+ROWS = {("n-grams (above the optimal cost)" if row == "n-grams" else row): TASKS[row] for row in TASKS}
 MODELS = ("ntm-ff", "ntm-lstm", "lstm")
 
 
