@@ -12,8 +12,8 @@ const LENGTHS = [20, 120];
 const SEED = 4;
 const HEADS = ["Output", "write", "read"];
 const NETWORKS = [
-  { id: "untrained:copy", title: "Untrained", lanes: HEADS },
-  { id: NETWORK, title: "Trained on up to 20 vectors", lanes: HEADS },
+  { id: "untrained:copy", title: "With a tape, untrained", lanes: HEADS },
+  { id: NETWORK, title: "With a tape, trained on up to 20 vectors", lanes: HEADS },
   { id: "baseline:copy", title: "LSTM, trained on up to 20 vectors", lanes: ["Output"] },
 ];
 

@@ -59,7 +59,7 @@ class Breaking {
     ...findAll(HTMLButtonElement, ["set", "clear", "restore"], "break-"),
     task: find("break-task", HTMLSelectElement),
   };
-  reel = new Reel(this.parts.tape, { label: "The changed run over time", lanes: ["Output", "write", "read"] });
+  reel = new Reel(this.parts.tape, { label: "The changed run over time", lanes: ["Input", "Output", "write", "read"] });
   machine = new MachineView(this.parts.machine, { label: "The memory to edit", onCell: (cell) => this.choose(cell) });
 
   /** @param {HTMLElement} chapter @param {Backend} backend */
@@ -132,7 +132,8 @@ class Breaking {
     this.show(readTrace(trace), usual.stretch);
     const wrong = trace.wrong_bits ?? 0;
     const guesses = wrong > GUESSED * trace.answer_steps.length * trace.labels.outputs.length;
-    const { reason = "", guess = "" } = run;
+    // A part that is missing explains a worse answer better than the size of the memory.
+    const { reason = "", guess = "" } = wrong > usual.wrong && this.damage.without.length ? { reason: "" } : run;
     // The undamaged network may be wrong too.
     const same = reason && `the answer is ${guesses ? "no worse" : "better"}`;
     const sentences = [`${run.what}: ${verdictOf(trace)}.`, ...this.effects(wrong - usual.wrong, same), reason, guesses ? guess : ""];

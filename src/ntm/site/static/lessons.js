@@ -13,11 +13,11 @@ export const LESSONS = [
   {
     part: "content", off: "Without content lookup",
     broken: "a head cannot search the memory, so it does not find where an item was stored.",
-    spared: "This run does not need content lookup: the heads only walk.",
+    spared: "This run does not need content lookup: the heads find their start without it, and then walk.",
   },
   {
     part: "interpolation", off: "With the gate always at 1",
-    broken: "a head jumps to the best match at every step and forgets where it was.",
+    broken: "a head goes wherever the search leads at every step and forgets where it was.",
     spared: "This run does not need the gate.",
   },
   {
@@ -27,7 +27,7 @@ export const LESSONS = [
   },
   {
     part: "sharpening", off: "Without sharpening",
-    broken: "the heads blur after a few steps, and read mixtures of several vectors.",
+    broken: "the heads are blurred, and read mixtures of several vectors.",
     spared: "This run is short enough to do without sharpening.",
   },
   {

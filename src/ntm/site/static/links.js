@@ -15,9 +15,9 @@ export const LINKS = [
   {
     part: "content", equation: "content", title: "Find by content",
     text: "The controller sends a key: a pattern to look for. Every location is compared with the " +
-      "key, and the location that resembles it most gets the most weight. This is how a head finds " +
-      "something without knowing where it is, as in a search. A copy can do without; to find an item " +
-      "of a list again, a head needs it.",
+      "key, and the location that resembles it most gets the largest share. This is how a head finds " +
+      "something without knowing where it is, as in a search. Copying hardly needs this. Finding an item " +
+      "of a list does.",
     control: "Key strength: at 0 all locations are equal, at 50 only the best match counts",
     least: 0, most: 50, by: 0.5,
     read: (head, step) => head.arrays.strengths.values[step],
@@ -25,8 +25,8 @@ export const LINKS = [
   {
     part: "interpolation", equation: "gated", title: "Search, or go on",
     text: "The gate decides between the result of the search and the place where the head was one " +
-      "step ago. At 1 the head jumps to the best match, from where the shift still moves it; at 0 it " +
-      "ignores the search.",
+      "step ago. At 0 the head ignores the search; at 1 it jumps to the best match. The next two " +
+      "stages then move it and make it sharp.",
     control: "Gate: 0 goes on from the last place, 1 jumps to the match",
     least: 0, most: 1, by: 0.01,
     read: (head, step) => head.arrays.gates.values[step],
@@ -35,16 +35,16 @@ export const LINKS = [
     part: "shift", equation: "shifted", title: "Move by one",
     text: "The shift moves the head one location back or forth, or not at all. This is how a head " +
       "walks along the tape: every step is one shift, and it works from any location. So the same " +
-      "walk can go on for 20 locations or for 120.",
+      "walk can go on for 20 locations or for 120. The direction does not matter: this network walks down.",
     control: "Shift: -1 back, 0 stay, +1 forth",
     least: -1, most: 1, by: 0.05,
     read: (head, step) => shiftOf(head, step),
   },
   {
     part: "sharpening", equation: "weightings", title: "Stay sharp",
-    text: "A shift that is not quite a whole step leaves the head blurred over two locations, and " +
-      "blur grows with every step. Sharpening makes large weights larger and small weights smaller, " +
-      "so that the head is at one location again.",
+    text: "A shift that is not quite a whole step leaves the head blurred over a few locations, and " +
+      "blur grows with every step. Sharpening makes large shares larger and small shares smaller, " +
+      "so that the head is at one location again. Without it, no walk could be long.",
     control: "Power: 1 changes nothing, more is sharper",
     least: 1, most: 20, by: 0.1,
     read: (head, step) => head.arrays.sharpness.values[step],

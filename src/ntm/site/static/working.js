@@ -68,12 +68,13 @@ class Working {
   /** @param {number} number */
   choose(number) {
     this.number = number;
-    const { title, text, equation, control, slider, machine } = this.parts;
+    const { title, text, equation, control, slider, machine, next } = this.parts;
     const { least, most, by } = this.link;
     title.textContent = `${number + 1}. ${fullTitle(this.link)}`;
     text.textContent = this.link.text;
     equation.replaceChildren(makeEquation(this.link.equation));
     control.textContent = this.link.control;
+    next.textContent = number + 1 < LINKS.length ? "Next stage" : "Back to stage 1";
     Object.assign(slider, { min: String(least), max: String(most), step: String(by) });
     machine.dataset.link = String(number + 1);
     this.machine.layout(); // bars that were hidden have no width yet
