@@ -41,6 +41,24 @@ def test_the_command_lists_every_task(installed: Path) -> None:
     assert [task.name for task in ALL if task.name not in told] == []
 
 
+def test_every_task_has_an_ntm_and_the_baseline(installed: Path) -> None:
+    code = (
+        "from ntm_chomsky.column import chosen_networks as c; print(*map(' '.join, c()), sep=';')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": str(installed)},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    networks = [pair.split() for pair in done.stdout.strip().split(";")]
+    for task in ALL:
+        models = {model for name, model in networks if name == task.name}
+        assert "lstm" in models
+        assert models & {"ntm-ff", "ntm-lstm"}
+
+
 def test_a_task_is_trained_and_evaluated(installed: Path, tmp_path: Path) -> None:
     run = str(tmp_path / "run")
     ntm(installed, "train", "reverse-string", "--sequences", "64", "--run", run)

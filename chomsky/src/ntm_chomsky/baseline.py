@@ -2,24 +2,26 @@
 
 from ntm.paper import Plan
 
-_SEQUENCES = 200_000
+_SEQUENCES = 100_000
 
 BASELINE = Plan(
-    sizes={"hidden_size": 128, "layers": 1},
+    sizes={"hidden_size": 64, "layers": 1},
     start={"forget_bias": 1.0},
     quick=16_000,
-    quick_batch=16,
+    quick_batch=8,
     tuned={
         "training": {
             "sequences": _SEQUENCES,
-            "batch_size": 16,
+            "batch_size": 8,
             "bucketed": True,
-            "mixture": f"share=0.9,growing_until={_SEQUENCES // 2},length=5",
-            "validate_every": 20_000,
+            "average_share": 0.1,
+            "mixture": f"share=0.5,until={3 * _SEQUENCES // 5},length=5",
+            "validate_every": 10_000,
             "validation_sequences": 100,
         },
         "optimiser": {
             "learning_rate": 1e-3,
+            "epsilon": 1e-6,
             "backward_clip": 1.0,
             "halve_after": 3 * _SEQUENCES // 5,
             "halve_every": _SEQUENCES // 15,
