@@ -1,4 +1,4 @@
-"""Resets within a sequence: each part between two resets (an episode) is a sequence of its own.
+"""Resets within a sequence: each part between two resets (an episode) runs separately.
 
 A network runs all episodes of a batch in one call, as sequences of mixed lengths. So every engine
 supports resets, and an episode gives the same numbers as a separate call.
