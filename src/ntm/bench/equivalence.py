@@ -1,9 +1,9 @@
 """Check before every measurement: a speed is reported only if the engines agree.
 
-One training step of either engine, from the same weights on the same sequences of mixed lengths,
-must give the same logits, cost, gradients and updated weights. The reference engine in float64 is
-the truth. The error of the native engine in float32 may be at most a small multiple of the error of
-the reference engine in float32.
+Both engines make one training step from equal weights on equal sequences of mixed lengths. Logits,
+cost, gradients and updated weights must agree. The reference engine in float64 is the truth. The
+error of the native engine in float32 may be at most a small multiple of the error of the reference
+engine in float32.
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ def require_equivalence(network: PaperNTM) -> None:
 
 
 def values_after_step(net: NTM, step: Step, batch: Batch) -> dict[str, Tensor]:
-    """Return everything that a training step computes, by name, in float64."""
+    """Return logits, cost, gradients and weights of a training step, by name, in float64."""
     with torch.no_grad():
         logits, _ = net(batch.inputs, lengths=batch.lengths)
     values = {"logits": logits, "cost": torch.tensor(step(batch, 0, batch.batch_size))}
@@ -53,7 +53,7 @@ def values_after_step(net: NTM, step: Step, batch: Batch) -> dict[str, Tensor]:
 
 
 def require_close(name: str, fast: Values, plain: Values, exact: Values) -> None:
-    """Compare every value of the native engine with the truth, by the rule of this module."""
+    """Raise an error if a value of the native engine breaks the rule of this module."""
     for key, truth in exact.items():
         allowed = _MULTIPLE * _error(plain[key], truth) + _ROUNDING * _error(truth)
         off = _error(fast[key], truth)

@@ -15,12 +15,12 @@ from ntm.engine.fused import NTMGradients
 from ntm.tasks import Batch
 
 _CALLS = 3
-"""Calls over which page faults are averaged."""
+"""Number of calls over which page faults are averaged."""
 
 
 @dataclass(frozen=True)
 class LayerTimes(NetworkRow):
-    """Forward, loss and backward of one network through autograd, every step scored."""
+    """Times of forward, loss and backward of one network through autograd; every step is scored."""
 
     steps: int
     layer_seconds: float
@@ -70,7 +70,7 @@ def _times(network: PaperNTM, batch_size: int, steps: int, effort: BenchEffort) 
 
 
 class _Layer(nn.Module):
-    """An NTM that returns its logits alone."""
+    """An NTM that returns only its logits."""
 
     def __init__(self, config: NTMConfig) -> None:
         super().__init__()
@@ -95,7 +95,7 @@ class _LSTM(nn.Module):
 
 
 def _seen_by_controller(config: NTMConfig, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Return inputs as wide as the controller sees (input and reads), and the targets."""
+    """Return inputs with the width of the controller's input (input and reads), and targets."""
     return batch.inputs.new_ones(*batch.mask.shape, config.controller_inputs), batch.targets
 
 
@@ -117,7 +117,7 @@ def _fused(config: NTMConfig, batch: Batch) -> Work:
 
 
 def _page_faults(work: Work) -> float:
-    """Return the page faults per call that need no disk access."""
+    """Return the number of page faults per call; page faults with disk access do not count."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     for number in range(_CALLS):
         work(number)

@@ -114,18 +114,18 @@ Workload = tuple[PaperNTM, int]
 
 @dataclass(frozen=True)
 class BenchEffort:
-    """Amount of measurement. The defaults are a whole benchmark, minutes long."""
+    """Amount of measurement. With the defaults, a benchmark takes minutes."""
 
     rounds: int = 9
     slice_seconds: float = 0.02
     """Seconds per slice of a fast contestant. The reference engine takes longer."""
     portion: int = 4
-    """Batches per round at batch size 1. Larger batches are measured one at a time."""
+    """Number of batches per round at batch size 1. A round with larger batches has one batch."""
     speedups: tuple[Workload, ...] = tuple((net, size) for net in PAPER for size in (1, 16, 64))
     threads: tuple[Workload, ...] = tuple((net, 16) for net in PAPER)
     layers: tuple[Workload, ...] = tuple((net, size) for net in COPY for size in (1, 16, 64, 256))
     layer_steps: tuple[int, ...] = (42, 400)
-    """Steps of the sequences that go through the layer."""
+    """Lengths, in steps, of the sequences that go through the layer."""
 
 
 QUICK = BenchEffort(

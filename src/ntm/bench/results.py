@@ -1,4 +1,4 @@
-"""Sections, and their results: plain data, and tables for a terminal and in Markdown."""
+"""Sections of a benchmark, and results as plain data and as tables (terminal, Markdown)."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence

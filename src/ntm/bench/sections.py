@@ -75,7 +75,7 @@ class Threads(NetworkRow):
     ratio: Quartiles
     """Time on one thread divided by the time on two."""
     machine: Quartiles
-    """The same ratio for two independent trainings at once: the most this machine can reach."""
+    """Same ratio for two independent trainings at once: the most that this machine can reach."""
 
 
 def measure_threads(effort: BenchEffort, note: Note) -> list[Threads]:
@@ -111,7 +111,7 @@ def _on_threads(count: int, network: PaperNTM, batch_size: int, effort: BenchEff
 
 
 def announced(title: str, cases: Sequence[Workload], note: Note) -> Iterator[Workload]:
-    """Iterate over the cases and announce each."""
+    """Yield the cases; call `note` with a description before each case."""
     for network, batch_size in cases:
         note(f"{title}: {network}, batch {batch_size}")
         yield network, batch_size
@@ -120,7 +120,7 @@ def announced(title: str, cases: Sequence[Workload], note: Note) -> Iterator[Wor
 def timed_training(
     network: PaperNTM, step: Callable[[NTMConfig], Step], batch_size: int, effort: BenchEffort
 ) -> TimedTraining:
-    """Return the training of one case."""
+    """Return the training of one network, ready to be timed."""
     portion = effort.portion if batch_size == 1 else 1
     config = network.config
     return TimedTraining(config, step(config), network.block(batch_size), batch_size, portion)
@@ -156,7 +156,7 @@ def run_bench(
     note: Note = lambda _text: None,
     sections: Mapping[str, Section] = SECTIONS,
 ) -> BenchResults:
-    """Check that the engines agree, then measure the named sections in the order of `sections`.
+    """Check that the engines agree; then measure the named sections and return the results.
 
     names: sections to measure (empty: all).
     effort: amount of measurement (None: a whole benchmark). `QUICK` is short.

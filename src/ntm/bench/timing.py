@@ -1,7 +1,7 @@
 """Timing of contestants that take turns in small slices; results are ratios with their spread.
 
-A busy or hot machine slows everything that runs at that moment. Contestants that take turns are
-slowed alike, so the ratio within one round stays the same. On one thread, processor time is
+A busy or hot machine slows all programs at that moment. If contestants take turns, all of them
+become slower, so the ratio within one round stays the same. On one thread, processor time is
 measured, so that other programs do not count.
 """
 

@@ -28,7 +28,7 @@ AXES = ("length", "repeats", "items")
 
 
 class WrongCallError(Exception):
-    """An invalid call of a command; the message says what is wrong."""
+    """Error for an invalid call of a command; the message says what is wrong."""
 
 
 @contextmanager
@@ -119,7 +119,7 @@ def opened(name: str, options: argparse.Namespace) -> "Run":
 
 
 def examples_of(run: "Run") -> "Examples":
-    """Return the task of a run that was trained on a file of examples; refuse other runs."""
+    """Return the task of a run on a file of examples; raise WrongCallError for other runs."""
     from ntm.tasks import Examples
 
     task = run.settings.task
@@ -204,7 +204,7 @@ def _axis(text: str) -> tuple[str, int]:
 
 
 def resized_for(task: "Task", model: "Model", options: argparse.Namespace) -> "Model":
-    """Enlarge the memory as the options say; print a note if the problem does not fit."""
+    """Return the model with the memory size of the options; note if a problem does not fit."""
     from ntm.evaluation import resized
     from ntm.models import family_of
 
@@ -222,7 +222,7 @@ def resized_for(task: "Task", model: "Model", options: argparse.Namespace) -> "M
 
 
 def require_at_least_one(**options: int | None) -> None:
-    """Refuse counts below 1."""
+    """Raise WrongCallError if a count is below 1."""
     for name, value in options.items():
         if value is not None and value < 1:
             given = name.replace("_", "-")
@@ -255,7 +255,7 @@ def print_table(rows: Sequence[tuple[str, ...]], texts: int = 9) -> None:
 
 
 def with_extra(module: str, what: str, extra: str) -> Any:
-    """Import a module that needs an extra of the package; an error says what to install."""
+    """Import and return a module that needs an extra; an error says what to install."""
     from ntm.runs import RunError
 
     try:
@@ -267,7 +267,7 @@ def with_extra(module: str, what: str, extra: str) -> Any:
 
 
 def with_matplotlib(module: str) -> Any:
-    """Import a module that needs matplotlib; an error says what to install."""
+    """Import and return a module that needs matplotlib; an error says what to install."""
     return with_extra(module, "Figures need matplotlib", "figures")
 
 

@@ -74,7 +74,7 @@ def _arguments(parser: argparse.ArgumentParser) -> Iterator[Argument]:
 
 
 def _bash_cases(command: str, parser: argparse.ArgumentParser) -> Iterator[str]:
-    """Yield the case of each option that takes a value, then the case for all other positions."""
+    """Yield bash code: a case for each option with a value, then one for all other positions."""
     anywhere = []
     for argument in _arguments(parser):
         anywhere += argument.options or argument.words

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Draw all figures that the runs allow, and list what is missing."""
+    """Draw all figures that the runs allow, and list the figures that need other runs."""
     gallery = base.with_matplotlib("ntm.paper.gallery")
     from ntm.runs.opening import open_runs
 

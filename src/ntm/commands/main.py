@@ -45,7 +45,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _exit_code(error: Exception) -> int | None:
-    """Return the exit code of an error that its message explains; None for a bug."""
+    """Return the exit code of an expected error, whose message is enough; None for a bug."""
     if isinstance(error, WrongCallError | FileExistsError | NotADirectoryError):
         return WRONG_CALL
     from ntm.runs.errors import FolderError, RunError

@@ -57,7 +57,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(complain(f"{sentence} See {self.prog} --help.", base.WRONG_CALL))
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse as argparse does, but refuse unknown options here, with a hint at a known one."""
+        """Parse like argparse; the error for an unknown option names a similar option."""
         known, rest = super().parse_known_args(args, namespace)
         if rest:
             given = rest[0].partition("=")[0]

@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _values(file: str | None, task: "Examples") -> Iterator[tuple[str, Any]]:
-    """Yield the place and the value of every input."""
+    """Yield every input: its file and line as text, and its value."""
     from ntm.tasks.lines import example_lines, input_in
 
     suffix = Path(file or "").suffix

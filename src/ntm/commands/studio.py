@@ -93,7 +93,7 @@ def _refuse_saved_options(options: argparse.Namespace) -> None:
 
 
 def _require_trace(file: Path) -> None:
-    """Refuse a file that the page cannot list."""
+    """Raise WrongCallError for a file that the page cannot list."""
     from ntm.trace import Trace
 
     if file.suffix != ".npz" or " " in file.name:

@@ -102,7 +102,7 @@ def is_examples(task: str) -> bool:
 
 
 def _print_examples(settings: "Settings") -> None:
-    """Print what a file of examples contains, on one rank only."""
+    """Print the sizes of a file of examples, in one process only."""
     from ntm.tasks import Examples
     from ntm.training.parallel import leads
 
@@ -111,7 +111,7 @@ def _print_examples(settings: "Settings") -> None:
 
 
 def _print_result(result: "Result", folder: Path, settings: "Settings") -> bool:
-    """Print how the run ended, on one rank only; return whether the goals are reached."""
+    """Print how the run ended, in one process only; return whether the goals are reached."""
     from ntm.training.parallel import leads
 
     if not leads():
@@ -191,7 +191,7 @@ def _new(
 
 
 def _require_ending(task: str) -> None:
-    """Refuse a file that is neither Python nor a file of examples."""
+    """Raise ValueError for a file that is neither Python nor a file of examples."""
     if Path(task).suffix not in ("", ".py") and Path(task).is_file():
         endings = ", ".join(_FILES_OF_EXAMPLES)
         raise ValueError(
@@ -206,7 +206,7 @@ def _fine_tuned(
     typed: Mapping[str, str],
     network: str,
 ) -> "Settings":
-    """Return the settings of a run that starts from a network; refuse conflicting options."""
+    """Return the settings of a run that starts from a network; conflicting options are errors."""
     from ntm.models import family
     from ntm.runs.opening import find_network, fine_tuned
 
@@ -226,7 +226,7 @@ def _fine_tuned(
 
 
 def _stored(options: argparse.Namespace, folder: Path) -> "Settings":
-    """Return the settings of a resumed run; refuse another task or model than the run has."""
+    """Return the settings of a resumed run; another task or model than the run's is an error."""
     from ntm.models import family
     from ntm.runs import Run
     from ntm.tasks import TASKS, Examples

@@ -3,8 +3,8 @@
     bits: int = setting(8, "bits of one vector", at_least=1)
 
 The annotation is the type of the value: int, float, bool, str, a Literal, a tuple of one of these,
-or one of these or None. `check_fields` refuses other values. `parsed` converts text from the
-command line to a value, `as_text` does the reverse. The command line shows the help text.
+or one of these or None. `check_fields` raises ValueError for other values. `parsed` converts text
+from the command line to a value, `as_text` does the reverse. The command line shows the help text.
 """
 
 import math
@@ -47,7 +47,7 @@ def named_field(owner: type, section: str, name: str) -> Field[Any]:
 
 
 def check_fields(settings: Any) -> None:
-    """Refuse a dataclass if a value breaks the rules of its field.
+    """Raise ValueError if a value of a dataclass breaks the rules of its field.
 
     Numbers of numpy are converted to Python's own, which JSON can store.
     """
@@ -63,7 +63,7 @@ def check_fields(settings: Any) -> None:
 
 @dataclass(frozen=True)
 class Checked:
-    """Base class for settings that are checked on construction."""
+    """Base class for settings whose values are checked on construction."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -81,14 +81,14 @@ def as_python(value: Any) -> Any:
 
 
 def check_value(name: str, value: object, kind: Any, rules: Rules = _NOTHING) -> None:
-    """Refuse a value that has the wrong type or is out of bounds."""
+    """Raise ValueError if a value has the wrong type or is out of bounds."""
     if not any(_fits(value, option, rules) for option in _options(kind)):
         small = " that fits into 64 bits" if type(value) is int and abs(value) > _LARGEST else ""
         raise ValueError(f"{name} must be {described(kind, rules)}{small}, got {value!r}.")
 
 
 def check_order(low_name: str, low: int, high_name: str, high: int) -> None:
-    """Refuse a range that ends before it starts."""
+    """Raise ValueError if a range ends before it starts."""
     if low > high:
         raise ValueError(
             f"{low_name} is {low} and {high_name} is {high}, an empty range; "

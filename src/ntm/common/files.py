@@ -11,9 +11,9 @@ _LONGEST_HEADER = 2_000_000
 
 
 def parse_json(text: str | bytes, *, strict: bool = False) -> Any:
-    """Parse JSON; a ValueError says what is wrong with the text.
+    """Return the value of a JSON text; raise ValueError if the text is wrong.
 
-    strict: refuse NaN and Infinity, which Python accepts but JSON does not have (False).
+    strict: whether NaN and Infinity are errors, too: Python accepts them, JSON does not (False).
     """
     try:
         return json.loads(text, parse_constant=_refuse_constant if strict else None)
@@ -28,7 +28,7 @@ def _refuse_constant(word: str) -> None:
 
 
 def require_short_header(file: str | Path) -> None:
-    """Refuse a safetensors file with an overlong header, which readers would keep in memory."""
+    """Raise an error if the header of a safetensors file is too long to keep in memory."""
     with Path(file).open("rb") as opened:
         header = int.from_bytes(opened.read(8), "little")
     if header > _LONGEST_HEADER:
@@ -38,7 +38,7 @@ def require_short_header(file: str | Path) -> None:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Replace a file atomically: even after a power cut, its content is the old or the new one."""
+    """Replace a file atomically: even after a power cut, it has its old or its new content."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with temporary.open("wb") as file:
@@ -66,6 +66,6 @@ def sync_folder(folder: Path) -> None:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Delete the temporary files of writers that were killed."""
+    """Delete the temporary files that killed processes left in a folder."""
     for temporary in folder.glob(".*.tmp"):
         temporary.unlink(missing_ok=True)

@@ -18,7 +18,7 @@ def lazily(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` for a package that has an `__all__`.
 
-    names: names that the package takes from each module, by module.
+    names: for each module, the names that the package imports from it on first use.
     submodules: function that lists the submodules to import on first access (none).
     """
     homes = {name: module for module, some in names.items() for name in some}

@@ -5,8 +5,8 @@ Another package registers an entry with an entry point of the same name:
     [project.entry-points."ntm.tasks"]
     reverse = "my_package.reverse:Reverse"
 
-A Python file registers its entries when it is loaded. Both are imported on first use. A broken
-entry point prints one line to standard error; asking for its name raises an error.
+A Python file registers its entries when it is loaded. Entry points and files are imported on first
+use. For a broken entry point, one line goes to standard error, and `find` raises an error.
 """
 
 import hashlib
@@ -30,9 +30,9 @@ _PROGRAM = "__main__"
 class Registry(UserDict[str, Entry]):
     """Entries by name, including entries from entry points.
 
-    what: word for an entry in errors.
-    group: group of entry points.
-    require: function that refuses an invalid entry with a TypeError or a ValueError.
+    what: word for an entry in error messages.
+    group: group of entry points, such as "ntm.tasks".
+    require: function that raises TypeError or ValueError for an invalid entry.
     """
 
     def __init__(self, what: str, group: str, require: Callable[[object], None]) -> None:
@@ -43,7 +43,7 @@ class Registry(UserDict[str, Entry]):
         self._complete = False
 
     def add(self, name: str, entry: Entry, listed: bool = True) -> Entry:
-        """Register an entry. Running the same definition again, as in a notebook, replaces it.
+        """Register an entry and return it; the same definition, run again, replaces the entry.
 
         listed: whether the registry lists the entry; otherwise only `find` returns it (True).
         """
@@ -93,7 +93,7 @@ class Registry(UserDict[str, Entry]):
         return self._entries
 
     def _load_entry_points(self, asked: str | None = None) -> None:
-        """Import all entry points on the first call, and print a line for each that fails.
+        """Import all entry points on the first call; print a line for each one that fails.
 
         asked: name of an entry point whose failure the caller reports itself.
         """
@@ -124,7 +124,7 @@ class Registry(UserDict[str, Entry]):
 
 
 def load_file(path: str | Path) -> ModuleType:
-    """Import a Python file, once."""
+    """Import a Python file and return the module; a second call does not import again."""
     path = Path(path).resolve()
     name = f"{_FROM_FILE}{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
     if name in sys.modules:

@@ -91,7 +91,7 @@ def wilson_interval(reached: int, count: int) -> tuple[float, float]:
 
 
 def spread(values: Sequence[float], text: Callable[[float], str]) -> str:
-    """Format the median and the range of values; only the median if all look the same."""
+    """Format the median and the range of values; only the median if smallest and largest agree."""
     import statistics
 
     middle, low, high = map(text, (statistics.median(values), min(values), max(values)))

@@ -58,7 +58,7 @@ for _kind in _KINDS:
 
 
 class Unrecognised(Exception):  # noqa: N818  # an answer, which no user sees
-    """Raised for the first thing in a network that differs from what `NTM` builds."""
+    """Raised at the first difference between a network and the tree that `NTM` builds."""
 
 
 class _Linear(NamedTuple):

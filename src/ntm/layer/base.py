@@ -39,8 +39,9 @@ class SequenceNetwork(nn.Module):
 
         initialisation: initial values of the weights (None: the default of the class).
 
-        A subclass is called with the same arguments by name. If its `__init__` takes other
-        arguments, the subclass needs its own `from_config`.
+        The method calls the class with keyword arguments: the fields of `config` and
+        `initialisation`, `batch_first` and `engine`. A subclass whose `__init__` takes other
+        arguments needs its own `from_config`.
         """
         others = {"batch_first": batch_first, "engine": engine}
         return rebuilding.build(cls, config, initialisation, **others)
@@ -56,7 +57,7 @@ class SequenceNetwork(nn.Module):
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> Self:
-        """Load a trained network.
+        """Return a trained network.
 
         name: a packaged network, such as "copy-ff"; a folder that `save_pretrained` wrote; or a
             repository on the Hugging Face hub, such as "org/name", if there is no such folder.
@@ -65,9 +66,9 @@ class SequenceNetwork(nn.Module):
         device: device of the parameters (the CPU, whatever torch's default device is).
         dtype: dtype of the parameters (as in the file, whatever torch's default dtype is).
 
-        `ntm.pretrained.names()` lists the packaged networks, and `ntm.pretrained.facts(name)` tells
-        the task and the cost of one. A subclass loads its own networks and the networks of its base
-        classes. The parameters require gradients as in a new network.
+        `ntm.pretrained.names()` lists the packaged networks; `ntm.pretrained.facts(name)` returns
+        the task and the cost of a network. A subclass loads its own networks and the networks of
+        its base classes. The parameters require gradients as in a new network.
         """
         chosen: dict[str, Any] = {"engine": engine, "device": device, "dtype": dtype}
         net: Self = _load_network(cls, name, revision, batch_first=batch_first, **chosen)
@@ -76,8 +77,8 @@ class SequenceNetwork(nn.Module):
     def save_pretrained(self, folder: str | Path, *, task: Any = None) -> None:
         """Write the weights (safetensors), the config, `batch_first` and `backward_clip` (JSON).
 
-        A network is refused if a file cannot restore it: replaced modules, hooks, values that are
-        not in the config.
+        Raise an error if a file could not restore the network: replaced modules, hooks, values that
+        are not in the config.
 
         task: an `ntm.tasks.Task` to record for the commands (None: the commands need --task).
         """
@@ -106,7 +107,7 @@ class SequenceNetwork(nn.Module):
 
     @property
     def engine(self) -> EngineName:
-        """Requested engine. `ntm.engine.choose` tells which engine runs an NTM, and why."""
+        """Requested engine. `ntm.engine.choose` returns the engine that runs, and the reason."""
         return self._engine
 
     @engine.setter
@@ -137,7 +138,7 @@ class SequenceNetwork(nn.Module):
         return seen, state, lengths
 
     def _counted(self) -> str:
-        """Return the number of parameters and the order of the dimensions, for `print(net)`."""
+        """Return the number of parameters, the engine and `batch_first`, for `print(net)`."""
         count = sum(parameter.numel() for parameter in self.parameters())
         order = ", batch_first=True" if self.batch_first else ""
         return f"{count:,} parameters, engine={self.engine!r}{order}"

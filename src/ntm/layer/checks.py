@@ -35,7 +35,7 @@ def checked_limit(name: str, value: object) -> float | None:
 
 
 def refuse_tracing() -> None:
-    """Refuse torch.jit.trace, which would record one run and its sizes as constants."""
+    """Raise RuntimeError under torch.jit.trace, which would store the sizes of x as constants."""
     if transforms.traced():
         raise RuntimeError(
             "torch.jit.trace would silently fix the number of steps and sequences. Use "
@@ -73,7 +73,7 @@ def require_input(x: object, input_size: int, batch_first: bool, like: Tensor) -
 
 
 def _refuse_proxy(value: object) -> None:
-    """Refuse torch.fx, which calls the layer with stand-ins for x and the parameters."""
+    """Raise TypeError for a stand-in of torch.fx, which replaces x and the parameters."""
     if type(value).__module__.startswith("torch.fx."):
         raise TypeError(
             "torch.fx.symbolic_trace cannot follow this layer, which looks at the shape of x. Use "
@@ -90,7 +90,7 @@ def _require_packed(x: PackedSequence, input_size: int) -> None:
 
 
 def require_finite(x: Tensor, lengths: Tensor | None) -> None:
-    """Refuse NaN and infinity within any sequence; ignore the padding."""
+    """Raise ValueError if a sequence contains NaN or infinity; ignore the padding."""
     if transforms.hides_values(x) or native.surely_finite(x):
         return
     finite = x.isfinite().all(2)
@@ -142,7 +142,7 @@ def require_parts(
 ) -> None:
     """Require a state of this class.
 
-    shapes: shapes of its tensors without the batch.
+    shapes: shapes of the state's tensors, without the batch axis.
     batch_size: number of sequences; None for one sequence without a batch axis.
     """
     if not isinstance(state, kind):

@@ -1,4 +1,4 @@
-"""Resets within a sequence: each stretch between two resets runs as a separate sequence.
+"""Resets within a sequence: each part between two resets (an episode) runs separately.
 
 A network runs all episodes of a batch in one call, as sequences of mixed lengths. So every engine
 supports resets, and an episode gives the same numbers as a separate call.
@@ -56,7 +56,7 @@ class Episodes:
         return x[steps.clamp(max=len(x) - 1), self._sequence]
 
     def start(self, state: States | None, initial_state: Callable[[int], States]) -> States | None:
-        """Return the state before every episode; None is the learned start for all of them."""
+        """Return the state before every episode; None means the learned start for all episodes."""
         if state is None:
             return None
         given = state.choose(self._sequence)

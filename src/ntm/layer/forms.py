@@ -76,11 +76,11 @@ def _require_none(lengths: Lengths, reason: str) -> None:
 
 
 def in_own_precision(method: Method) -> Method:
-    """Make a method of a network compute in the parameters' dtype, under autocast too.
+    """Return a method that computes in the parameters' dtype, also under autocast.
 
     Under autocast, x may be bfloat16, and every linear map would compute in bfloat16. Addressing
-    needs more than its three digits. So x and the state are cast to the parameters' dtype, and
-    autocast is off inside the method. float64 stays as it is, as everywhere in autocast.
+    needs more than the three digits of bfloat16. So x and the state are cast to the parameters'
+    dtype, and autocast is off inside the method. float64 is not cast, as everywhere in autocast.
     """
 
     @functools.wraps(method)

@@ -104,8 +104,8 @@ class NTM(SequenceNetwork):
     def reset_parameters(self) -> None:
         """Initialise the weights Glorot-uniform, the biases to zero, and the learned start.
 
-        `head_gain` scales the weights of the heads, and `gate_bias` is the bias of their gates. An
-        LSTM controller starts like a feedforward one; see `LSTMController.start_feedforward`.
+        `head_gain` scales the weights of the heads, and `gate_bias` is the bias of their gates. For
+        an LSTM controller, see also `LSTMController.start_feedforward`.
         """
         for module in self.cell.modules():
             if isinstance(module, nn.Linear):
@@ -174,8 +174,8 @@ class NTM(SequenceNetwork):
             no output, gradient or final state, and their outputs are zero.
         return_weightings: whether to return the weightings of all heads at every step, too
             (False). The weightings have gradients, so a loss may depend on them.
-        resets: (time, batch), or (batch, time) with `batch_first`. Where it is 1, the state of the
-            sequence returns to the learned start before that step (None: nowhere).
+        resets: (time, batch), or (batch, time) with `batch_first`. Where `resets` is 1, the state
+            of the sequence returns to the learned start before this step (None: no resets).
 
         Returns the logits, shaped like x with output_size channels, and the state after the last
         step of each sequence. Both have the parameters' dtype, under autocast too. With
@@ -206,7 +206,7 @@ class NTM(SequenceNetwork):
         without: Iterable[Part] = (),
         resets: Tensor | None = None,
     ) -> Trace:
-        """Run like `forward` and return everything that happened, time first, as plain arrays.
+        """Run like `forward`; return a recording of all heads at every step, time first.
 
         memory: whether to record the memory after every step, too, (time, batch, N, M) (False).
         without: parts of the machine to turn off; see `ntm.layer.switches.without` (none).
@@ -228,8 +228,8 @@ class NTM(SequenceNetwork):
     def resized(self, memory_locations: int) -> Self:
         """Return a copy with more memory locations; `StartState.resized` sets their start values.
 
-        No other weight depends on the number of locations. A network that moves by shifts, such as
-        copy's, still works with a thousand; a network that searches by content may get worse. The
+        No other weight depends on the number of locations. A network that moves its heads by shifts
+        (as for copy) still works with 1,000 locations; one that searches by content may fail. The
         copy keeps the class, the hooks, the additional parameters and the flags of this network.
         """
         checks.require_positive("memory_locations", memory_locations)
@@ -263,7 +263,7 @@ class NTM(SequenceNetwork):
         )
 
     def __prepare_scriptable__(self) -> None:
-        """Refuse torch.jit.script, which calls this method of every module first."""
+        """Raise RuntimeError: torch.jit.script, which calls this method first, cannot read NTM."""
         raise RuntimeError(
             "torch.jit.script cannot read this layer. Use torch.export.export(net, (x,))."
         )
@@ -274,7 +274,7 @@ class NTM(SequenceNetwork):
     def _arguments(
         self, x: Sequences, state: State | None, lengths: Lengths
     ) -> tuple[Tensor, State | None, Tensor | None]:
-        """Return the checked arguments. A state of None stays None if an engine may compute it."""
+        """Return the checked arguments; the state is None if the engine computes the start."""
         like = self.start.memory
         checks.refuse_tracing()
         checks.require_range(like.dtype)

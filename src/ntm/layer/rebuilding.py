@@ -1,7 +1,7 @@
 """Networks rebuilt by their class: from a config, as a larger copy, or from a folder.
 
-A subclass of `NTM` or `LSTMBaseline` is rebuilt as that subclass, with everything that belongs to
-it, or an error says why this is impossible.
+A network of a subclass of `NTM` or `LSTMBaseline` stays in this subclass and keeps its additional
+parts; otherwise, an error says why this is impossible.
 """
 
 import copy
@@ -50,7 +50,7 @@ def _differences(ours: Any, theirs: Any) -> list[str]:
 
 
 class _Unfilled(TorchFunctionMode):
-    """Mode that skips normal_, which on the meta device imports torch's compiler: seconds."""
+    """Mode that skips normal_, which imports torch's compiler on the meta device (seconds)."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
@@ -106,7 +106,7 @@ def _is_bound_to(module: nn.Module, method: object) -> bool:
 
 
 def require_independent(net: nn.Module, own: tuple[str, ...], make: Any, *configs: Any) -> None:
-    """Refuse tensors outside the `own` modules whose shapes differ between two configs."""
+    """Raise an error if a tensor outside the `own` modules has two shapes for two configs."""
     further = {name for name in net.state_dict() if not name.startswith(own)}
     if not further:
         return
@@ -123,10 +123,10 @@ def require_independent(net: nn.Module, own: tuple[str, ...], make: Any, *config
 
 
 def difference(net: nn.Module, fresh: nn.Module) -> str | None:
-    """Describe the first thing that a network has and a fresh one from its config lacks.
+    """Describe the first difference between a network and a fresh network with the same config.
 
-    Return half a sentence, or None if there is no difference. Values of parameters and buffers are
-    not compared.
+    Return a clause such as "cell has hooks", or None if there is no difference. Values of
+    parameters and buffers are not compared.
     """
     theirs = dict(fresh.named_modules())
     for name, module in net.named_modules():

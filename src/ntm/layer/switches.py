@@ -37,9 +37,9 @@ _OFF: dict[Part, _Off] = {
 def without(net: "NTM", parts: Iterable[Part]) -> "NTM":
     """Return a copy of a network with some parts turned off.
 
-    parts: any of "content" (all locations match equally), "interpolation" (the head always goes to
-        the best match), "shift" (the head does not move), "sharpening" (nothing is sharpened) and
-        "erase" (nothing is erased).
+    parts: parts to turn off: "content" (all locations match equally), "interpolation" (the head
+        always goes to the best match), "shift" (the head does not move), "sharpening" (weightings
+        are not sharpened) or "erase" (nothing is erased).
     """
     parts = tuple(parts)
     if unknown := [part for part in parts if part not in PARTS]:

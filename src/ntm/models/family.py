@@ -1,10 +1,10 @@
-"""Model family: a kind of model that a run can train, and all that other code needs to know.
+"""Model family: a kind of model that a run can train, with the facts that other code needs.
 
     MODELS                      the families by name, in the order of the paper's tables
     family("ntm-ff")            the family with this name
     family_of(model)            the family that built a model, or that a config belongs to
 
-A model is a `torch.nn.Module` with the call of `NTM`, `logits, state = model(x, lengths=lengths)`.
+A model is a `torch.nn.Module` called like an `NTM`: `logits, state = model(x, lengths=lengths)`.
 Its `config` is a frozen dataclass with `input_size` and `output_size`.
 """
 
@@ -43,7 +43,7 @@ class Footprint(NamedTuple):
     products: int = 0
     """Approximate number of multiplications per step, in addition to one per parameter."""
     values: int = 0
-    """Numbers per step in a trace."""
+    """Number of values per step in a trace."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Family(ABC):
         )
 
     def runs_on(self, model: Model) -> str:
-        """Describe in words what runs the model; raise RuntimeError if nothing can."""
+        """Return a text that says what runs the model; raise RuntimeError if nothing can run it."""
         return "torch"
 
     def step(self, model: Model, optimiser: Any) -> TwoPartStep:
@@ -157,11 +157,11 @@ class Family(ABC):
         return Trace(lengths=lengths.cpu().numpy(), inputs=inputs, outputs=outputs, described=())
 
     def resized(self, model: Any, memory_locations: int) -> Model:
-        """Return the same network with more memory locations."""
+        """Return a copy with more memory locations; by default, raise ValueError."""
         raise ValueError(f"{self.title} has no memory to enlarge: memory_locations is for an NTM.")
 
     def enlarged(self, model: Any, memory_locations: int) -> Model:
-        """Call `resized`; this is its former name."""
+        """Call `resized`: `enlarged` is the former name of `resized`."""
         warnings.warn(_RENAMED, DeprecationWarning, stacklevel=2)
         return self.resized(model, memory_locations)
 
@@ -195,7 +195,7 @@ MODELS: Registry[Family] = Registry("model", "ntm.families", _require_instance)
 
 
 def register(family: Family) -> Family:
-    """Register a family under its name; each name belongs to one class."""
+    """Register a family under its name and return it; each name belongs to one class."""
     _require_instance(family)
     return MODELS.add(family.name, family)
 
@@ -209,7 +209,7 @@ def family(name: str | None, source: str | None = None) -> Family:
 
 
 def family_of(model: object) -> Family:
-    """Return the family that built a model; for another model, or a config, the config's family."""
+    """Return the family that built a model; for a config or other models, the config's family."""
     if not isinstance(model, nn.Module):
         return _family_of_config(model)
     built_by = vars(model).get(_BUILT_BY)

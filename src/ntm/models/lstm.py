@@ -1,4 +1,4 @@
-"""The paper's LSTM baseline, with the same call as the NTM.
+"""The paper's LSTM baseline, called like an NTM.
 
 The widths in the paper's table of sizes fit exactly one wiring: the input goes into every layer,
 every layer goes into the output, each gate has one bias, and the initial hidden and cell states are
@@ -37,7 +37,7 @@ class LSTMConfig(Checked):
 
 @dataclass(frozen=True)
 class LSTMInitialisation(Checked):
-    """Initial values of the weights of an `LSTMBaseline`. They affect no shape."""
+    """Initial values of the weights of an `LSTMBaseline`. These values affect no shape."""
 
     forget_bias: float = setting(
         0.0, "initial bias of the forget gates: with 1, a layer remembers from the start"
@@ -155,7 +155,7 @@ class LSTMBaseline(SequenceNetwork):
         return self._start(batch_size).clone()
 
     def _start(self, batch_size: int) -> LSTMState:
-        """Return the learned state; do not check the size, which exported programs leave open."""
+        """Return the learned state without a check of the size, open in exported programs."""
         start = (self.start_hidden, self.start_cell)
         return LSTMState(*(tensor.expand(batch_size, -1, -1) for tensor in start))
 

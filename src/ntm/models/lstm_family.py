@@ -16,7 +16,7 @@ from ntm.tasks import Batch
 
 
 def kernel_parameters(net: LSTMBaseline) -> list[Tensor]:
-    """Return the tensors that the native engine reads, in its order.
+    """Return the tensors that the native engine reads, in the order of the kernels.
 
     Raise Unrecognised if a call of the network would run more than the native engine computes.
     """
@@ -108,7 +108,7 @@ class LSTMFamily(Family):
 
 
 def _choice(net: LSTMBaseline) -> Choice:
-    """Return the engine that trains a network; raise if the requested engine cannot."""
+    """Return the engine that trains a network; raise RuntimeError if a requested one cannot."""
     if net.engine == "reference":
         return Choice("reference", "it was asked for")
     obstacle = _obstacle(net)

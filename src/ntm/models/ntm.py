@@ -15,7 +15,7 @@ from ntm.trace import Trace
 
 
 class NTMFamily(Family):
-    """Kind of NTM. A subclass for another kind overrides `build`, and perhaps `config`."""
+    """Family of NTMs. A subclass for another kind overrides `build`, and perhaps `config`."""
 
     config = NTMConfig
     initialisation = Initialisation
@@ -38,7 +38,7 @@ class NTMFamily(Family):
         return describe(config)
 
     def runs_on(self, model: Any) -> str:
-        """Name the engine that runs the model, and say why."""
+        """Return a text with the engine that runs the model, and the reason."""
         choice = _choice(model)
         return f"{choice.name} engine ({choice.reason.rstrip('.')})"
 
@@ -66,7 +66,7 @@ class NTMFamily(Family):
         return trace
 
     def resized(self, model: Any, memory_locations: int) -> NTM:
-        """Return the same network with more memory locations."""
+        """Return a copy of the network with more memory locations."""
         larger: NTM = model.resized(memory_locations)
         return larger
 

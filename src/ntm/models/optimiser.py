@@ -7,8 +7,8 @@ For every component g of the gradient, clipped to [-clip, clip]:
     d = momentum d - learning_rate g / sqrt(n - m^2 + epsilon)
     p = p + d
 
-It differs from torch.optim.RMSprop(centered=True) in two ways: epsilon is inside the square root,
-and the momentum sums steps that are already scaled by the learning rate.
+This RMSProp differs from torch.optim.RMSprop(centered=True) in two ways: epsilon is inside the
+square root, and the momentum sums steps that are already scaled by the learning rate.
 """
 
 import inspect
@@ -32,7 +32,7 @@ _parts_of = itemgetter(*_STATE)
 
 
 class GravesRMSprop(torch.optim.Optimizer):
-    """The paper's optimiser; the defaults are the paper's.
+    """The paper's optimiser, with the paper's settings as defaults.
 
         optimiser = GravesRMSprop(net.parameters(), lr=1e-4)
 
@@ -40,7 +40,7 @@ class GravesRMSprop(torch.optim.Optimizer):
     lr: learning rate (1e-4).
     decay: decay of the running means of the gradient and its square (0.95).
     momentum: share of the previous step that is added to the next (0.9).
-    epsilon: constant added to the variance, inside the square root (1e-4).
+    epsilon: constant added to the gradient's variance, inside the square root (1e-4).
     clip: every component of the gradient is clipped to [-clip, clip]; None for no clipping (10).
 
     The state of a parameter p is three tensors like p: `mean_square` (n), `mean` (m), `delta` (d).
@@ -109,7 +109,7 @@ class GravesRMSprop(torch.optim.Optimizer):
     _watched_step = torch.optim.Optimizer.profile_hook_step(_step)
 
     def fused_step(self) -> bool:
-        """Make a step with the native engine; return False, and change nothing, if it cannot.
+        """Make a step with the native engine; if this is impossible, return False, change nothing.
 
         The native engine needs finite gradients, and tensors of one dtype and one group on the CPU.
         """
@@ -124,10 +124,10 @@ class GravesRMSprop(torch.optim.Optimizer):
                 self._state_of(parameter)
 
     def fused_update(self) -> Callable[[], bool]:
-        """Return a function that is `step` with the native engine, for CPU tensors of one dtype.
+        """Return a function that makes a step with the native engine, for CPU tensors of one dtype.
 
-        Parameters, gradients and state must keep their place in memory from now on. If a gradient
-        is not finite, the function changes nothing and returns False.
+        Parameters, gradients and state must stay at their addresses in memory. The function returns
+        True, or False without a change if a gradient is not finite.
         """
         if len(self.param_groups) != 1:
             raise ValueError(
@@ -149,7 +149,7 @@ class GravesRMSprop(torch.optim.Optimizer):
             return [[p, p.grad, *_parts_of(self._state_of(p))] for p in parameters]  # type: ignore[list-item]
 
     def _update_fused(self, parameters: list[Tensor], group: dict[str, Any]) -> bool:
-        """Update with the native engine; return False, and change nothing, if it cannot."""
+        """Update with the native engine; if impossible, return False and change nothing."""
         if not native.may_take(parameters[0]):
             return False
         update = native.function("update", parameters[0].dtype)

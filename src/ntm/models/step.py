@@ -21,13 +21,13 @@ _BITS_PER_NAT = 1 / math.log(2)
 
 
 class Step(Protocol):
-    """Callable that trains on sequences start to stop - 1 of a block."""
+    """Callable that trains on the sequences from `start` to `stop - 1` of a block."""
 
     def __call__(self, block: Batch, start: int, stop: int) -> float:
         """Update the weights once; return the summed cost before the update, in bits.
 
-        The loss is the cross-entropy in nats, the mean over the sequences. If the loss or a
-        gradient is not finite, raise FloatingPointError and change neither weights nor optimiser.
+        The loss is the mean cross-entropy of the sequences, in nats. If the loss or a gradient is
+        not finite, raise FloatingPointError and change neither weights nor optimiser.
         """
 
 
@@ -37,7 +37,7 @@ class TwoPartStep(ABC):
     model: torch.nn.Module
 
     def __call__(self, block: Batch, start: int, stop: int) -> float:
-        """Train on sequences start to stop - 1 of the block, as `Step` describes."""
+        """Train on the sequences from `start` to `stop - 1` of the block; see `Step`."""
         bits = self.differentiate(block, start, stop)
         self.update(bits)
         return bits

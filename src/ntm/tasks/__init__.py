@@ -105,7 +105,7 @@ def register(task_class: TaskClass) -> TaskClass:
 
 
 def make_task(name: str, **settings: Any) -> Task:
-    """Return the task with this name, or from a file that registers one, with these settings."""
+    """Return the task with this name, or of a Python file with this path, with these settings."""
     task_class = TASKS.find(name)
     for key in settings:
         named_field(task_class, f"the {name} task", key)

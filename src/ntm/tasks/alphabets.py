@@ -18,14 +18,14 @@ Unit = str | Vector
 
 @dataclass(frozen=True)
 class Alphabet:
-    """Symbols that a column may have or, without symbols, the number of bits of its vectors."""
+    """Symbols of a column of a file; without symbols, the number of bits of its vectors."""
 
     symbols: tuple[str, ...]
     bits: int
 
     @property
     def kind(self) -> ChannelKind:
-        """Kind of the channels."""
+        """Kind of the channels: bits or symbols."""
         return "symbols" if self.symbols else "bits"
 
     @property
@@ -44,7 +44,7 @@ class Alphabet:
         return bool(self.symbols) and all(len(symbol) == 1 for symbol in self.symbols)
 
     def encoded(self, units: Sequence[Unit]) -> list[list[int]]:
-        """Return the channels that are 1, for every unit; refuse units that are not known."""
+        """Return the channels that are 1, for every unit; raise ValueError for an unknown unit."""
         if self.symbols:
             return [[self._place(unit)] for unit in units]
         return [[place for place, bit in enumerate(self._vector(unit)) if bit] for unit in units]
@@ -75,7 +75,7 @@ class Alphabet:
 
 @dataclass
 class Collector:
-    """Alphabet of a column whose lines are seen one after the other."""
+    """Collector of the alphabet of a column, line by line."""
 
     symbols: set[str] = field(default_factory=set)
     widths: set[int] = field(default_factory=set)
@@ -99,7 +99,7 @@ class Collector:
             )
 
     def alphabet(self) -> Alphabet:
-        """Return the alphabet. A column with symbols and bits has the bits as symbols 0 and 1."""
+        """Return the alphabet. If a column has symbols and bits, the bits are symbols, too."""
         if self.symbols and self.widths - {1}:
             raise ValueError("some lines have symbols and others have bit vectors")
         if self.symbols or not self.widths:
@@ -111,7 +111,7 @@ class Collector:
 def units_of(value: Any, whole: bool = False) -> list[Unit]:
     """Return the units of a value from a file.
 
-    whole: whether the value is one unit, such as the name of a class (False).
+    whole: whether the whole value is a single unit, such as the name of a class (False).
     """
     if whole:
         return [_unit(value)]

@@ -16,7 +16,8 @@ from ntm.tasks.problems import ProblemPart, Problems
 class AssociativeRecall(Task):
     """See a list of items, each a few binary vectors, then one item again; output the next item.
 
-    Three items of two vectors of three bits. The second is queried, so the third is the answer:
+    Three items of two vectors of three bits. The query is the second item, so the third item is the
+    answer:
 
         input    bit 1   . # . . . # . . # . . # . . .
                  bit 2   . . # . # # . . . . # # . . .
@@ -59,12 +60,12 @@ class AssociativeRecall(Task):
 
     @property
     def mean_scored_steps(self) -> float:
-        """Number of vectors in the answer, one item."""
+        """Number of vectors in the answer: the answer is one item, so this is `item_length`."""
         return self.item_length
 
     @property
     def longest(self) -> int:
-        """Items and query with their delimiters, the closing delimiter and the answer."""
+        """Number of steps: items and query with delimiters, closing delimiter, answer."""
         items = (self.max_items + 1) * (self.item_length + 1)
         return items + self.close_query + self.item_length
 

@@ -42,7 +42,7 @@ class Batch(NamedTuple):
 
     @property
     def output_kind(self) -> ChannelKind:
-        """Kind of the targets."""
+        """Kind of the targets: bits."""
         return "bits"
 
     @property
@@ -51,7 +51,7 @@ class Batch(NamedTuple):
         return len(self.lengths)
 
     def narrow(self, start: int, stop: int) -> "Batch":
-        """Return sequences start to stop - 1 as views, with the time cut to the longest of them."""
+        """Return views of the sequences `start` to `stop - 1`; time ends with the longest."""
         if not 0 <= start < stop <= self.batch_size:
             raise ValueError(
                 f"Sequences {start} to {stop} were asked of a batch of {self.batch_size}; "
@@ -82,7 +82,7 @@ class SymbolBatch(Batch):
 
     @property
     def output_kind(self) -> ChannelKind:
-        """Kind of the targets."""
+        """Kind of the targets: symbols."""
         return "symbols"
 
 
@@ -94,7 +94,7 @@ class Task(ABC):
     """Kind of problem: its encoding, its ranges and a sampler.
 
     A subclass is a frozen dataclass whose fields are its settings. Each field declares its allowed
-    values with `ntm.tasks.setting`; they are checked on construction. The subclass has a `name` and
+    values with `ntm.tasks.setting`; the constructor checks them. The subclass has a `name` and
     defines `input_channels`, `output_channels`, `mean_scored_steps` and either `draw` or, so that
     a person can draw its problems, `parts`, `pose`, `encode` and `longest`.
     """
@@ -128,11 +128,11 @@ class Task(ABC):
         """Expected number of scored steps per sequence."""
 
     def draw(self, batch_size: int, generator: torch.Generator) -> Batch:
-        """Sample a batch, without checking the batch size; `sample` calls this."""
+        """Sample a batch; do not check the batch size: `sample` does this, then calls `draw`."""
         return self.encode(self.pose(batch_size, generator))
 
     def pose(self, batch_size: int, generator: torch.Generator) -> Problems:
-        """Sample problems."""
+        """Sample problems, before they are encoded; see `encode`."""
         raise NotImplementedError(f"The {self.name} task defines neither draw nor pose.")
 
     def encode(self, problems: Problems) -> Batch:
@@ -186,7 +186,7 @@ class Task(ABC):
 
     @property
     def for_validation(self) -> "Task":
-        """Task to validate and evaluate on: this task, if its problems are fresh every time."""
+        """Task to validate and evaluate on: this task, unless its problems come from a file."""
         return self
 
     @property
@@ -233,11 +233,11 @@ class Task(ABC):
 
     @property
     def usual_sizes(self) -> dict[str, int]:
-        """Size of medium difficulty along every axis."""
+        """Medium size along every axis: the middle of the trained range."""
         return {axis: sum(self.trained_range(axis)) // 2 for axis in self.axes}
 
     def part_along(self, axis: str) -> ProblemPart | None:
-        """Return a part with one entry for each step along an axis."""
+        """Return a part of the problem with one entry per step along an axis; None if none has."""
         fitting = (p for p in self.parts if p.axes[:1] == (axis,) and p.kind != "choice")
         return next(fitting, None)
 
@@ -245,7 +245,7 @@ class Task(ABC):
         """Return this task with a fixed size along each given axis: `task.at(length=120)`.
 
         Encoding and normalisation stay the same, so a network trained on this task understands
-        the new one.
+        the new task.
         """
         changes: dict[str, Any] = {}
         for axis, value in axes.items():
@@ -342,7 +342,7 @@ def mistakes(wrong: int, kind: ChannelKind) -> str:
 
 
 def check_logits(logits: Tensor, batch: Batch) -> None:
-    """Refuse logits whose shape differs from the targets; broadcasting might hide the mistake."""
+    """Raise ValueError if logits and targets differ in shape; broadcasting might hide this."""
     if logits.shape != batch.targets.shape:
         raise ValueError(
             f"The logits have shape {tuple(logits.shape)} and the targets "

@@ -7,9 +7,9 @@ from ntm.tasks.base import Batch, Task
 
 
 def check_batch(task: Task, batch: Batch) -> None:
-    """Refuse a batch that breaks a rule of `Batch`, and name the rule.
+    """Raise ValueError if a batch breaks a rule of `Batch`; the error names the rule.
 
-    This is for authors of new tasks and for tests; samplers do not call it.
+    This function is for authors of new tasks and for tests; samplers do not call it.
     """
     _check_shapes(task, batch)
     time = len(batch.inputs)
@@ -30,7 +30,7 @@ def check_batch(task: Task, batch: Batch) -> None:
 
 
 def check_targets(task: Task, batch: Batch) -> None:
-    """Refuse scored targets for which the cost has no meaning: other numbers than 0 and 1."""
+    """Raise ValueError if the cost is undefined for scored targets: not 0 or 1, or no symbol."""
     if not task.outputs.kept(batch.targets, batch.mask):
         raise ValueError(
             f"A batch of {task.name} is invalid; it must be true that {task.outputs.promise}."

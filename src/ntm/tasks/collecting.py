@@ -44,7 +44,7 @@ def examples_from(
 ) -> Examples:
     """Return the task of a file of examples; see `ntm.tasks.lines` for the formats.
 
-    valid: file for validation, whose symbols are known, too (empty: a tenth of the lines).
+    valid: file for validation; its symbols are added (empty: validate on a tenth of the lines).
     """
     path, collecting = readable(file), _Collecting(layout)
     held_out = 0.0 if valid else HELD_OUT

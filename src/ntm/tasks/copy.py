@@ -15,7 +15,7 @@ from ntm.tasks.problems import ProblemPart, Problems
 class Copy(Task):
     """Repeat a sequence of random binary vectors after its end.
 
-    Three vectors of four bits; time runs to the right, a blank is not scored:
+    Three vectors of four bits; time runs to the right, blank steps are not scored:
 
         input    bit 1   # . # . . . .
                  bit 2   . # # . . . .
@@ -62,7 +62,7 @@ class Copy(Task):
 
     @property
     def longest(self) -> int:
-        """Delimiters, vectors, repeated vectors and marker."""
+        """Number of steps: delimiters, vectors, repeated vectors, marker."""
         return self.start_delimiter + 2 * self.max_length + 1 + self.end_marker
 
     def pose(self, batch_size: int, generator: torch.Generator) -> Problems:

@@ -2,7 +2,7 @@
 
 transduction     input, a step with a flag, then the answer and an end symbol
 tagging          one target at every step of the input
-classification   input, then a step with a flag, at which the one target is scored
+classification   input, then a step with a flag; only this step has a target
 """
 
 import json
@@ -35,7 +35,7 @@ Ones = list[list[int]]
 
 @dataclass(frozen=True, kw_only=True)
 class Examples(Task):
-    """Examples from a file. `ntm.tasks.examples_from(file)` collects what the fields need."""
+    """Task of a file of examples. Make it with `ntm.tasks.examples_from(file)`."""
 
     name: ClassVar[str] = "examples"
     parts: ClassVar[tuple[ProblemPart, ...]] = tuple(
@@ -104,7 +104,7 @@ class Examples(Task):
 
     @property
     def summary(self) -> str:
-        """Sizes of the file in words, with an example as it is read."""
+        """Text with the sizes of the file, and an example."""
         asked, answer = (f"{value!r:.{_SHOWN}}" for value in self.pair(0))
         return (
             f"{Path(self.file).name}: {self.problems:,} examples to train on and "
@@ -123,7 +123,7 @@ class Examples(Task):
         return self.with_file(self.valid)
 
     def with_file(self, file: str | Path) -> "Examples":
-        """Return the same task with all examples of another file."""
+        """Return a task with this task's alphabets and all examples of another file."""
         path = readable(file)
         return replace(self, file=str(path), valid="", part="all", held_out=0.0, digest="")
 
@@ -155,7 +155,7 @@ class Examples(Task):
         return _typed(text, self.target_alphabet, "target")
 
     def posed(self, asked: Any, answer: Any) -> Batch:
-        """Return the batch of one example."""
+        """Return a batch that contains only this example."""
         return self._batch([self.encoded(asked, answer)])
 
     def asked(self, value: Any) -> Tensor:
@@ -206,7 +206,10 @@ class Examples(Task):
         return self._with_flag(inputs), targets
 
     def answer_start(self, steps: int) -> int:
-        """Return the first step of the answer to inputs of these steps, with the flag."""
+        """Return the step at which the answer starts.
+
+        steps: number of input steps, including the flag, if the layout has a flag.
+        """
         return {"tagging": 0, "classification": steps - 1, "transduction": steps}[self.layout]
 
     def _with_flag(self, inputs: Ones) -> Ones:
@@ -241,7 +244,7 @@ def _typed(text: str, alphabet: Alphabet, column: str) -> Any:
 
 
 def _filled(time: int, sequences: list[Ones], starts: Sequence[int], channels: int) -> Tensor:
-    """Return a tensor (time, batch, channels) of zeros, with ones where the sequences say.
+    """Return a tensor (time, batch, channels) of zeros, with ones in the sequences' channels.
 
     starts: step at which each sequence starts.
     """
@@ -258,7 +261,7 @@ def _filled(time: int, sequences: list[Ones], starts: Sequence[int], channels: i
 
 
 def require_fitting(layout: Layout, inputs: Sequence[Any], targets: Sequence[Any]) -> None:
-    """Refuse an example that does not fit its layout."""
+    """Raise ValueError if an example does not fit its layout."""
     if layout == "tagging" and len(inputs) != len(targets):
         raise ValueError(
             f"tagging needs one target for every step of the input; this line has {len(inputs)} "
@@ -269,12 +272,12 @@ def require_fitting(layout: Layout, inputs: Sequence[Any], targets: Sequence[Any
 
 
 def damaged(file: str | Path, number: int, error: Exception) -> DataError:
-    """Return the error for a line of a file."""
+    """Return an error that names the file and the number of a line."""
     return DataError(f"{file}, line {number}: {str(error).rstrip('.')}.")
 
 
 def readable(file: str | Path) -> Path:
-    """Return the full path of a file of examples; refuse other files."""
+    """Return the full path of a file of examples; raise DataError for other files."""
     path = Path(file).resolve()
     if path.suffix not in FORMATS:
         endings = ", ".join(FORMATS)

@@ -32,15 +32,16 @@ _opened: "dict[tuple[Path, float, int, int], Lines]" = {}
 
 
 class DataError(ValueError):
-    """A file of examples that cannot be used; the message names the file and the line."""
+    """Error for a file of examples that cannot be used; the message names file and line."""
 
 
 class Lines:
     """Offsets of the examples of a file, in two parts: for training, and held out.
 
-    The part of a line depends on its content alone, so equal lines are in the same part.
+    The part of a line depends only on its content, so equal lines are in the same part.
 
-    held_out: share of the lines that is held out, from 0 to 1. Above 0, it is at least one line.
+    held_out: share of the lines that is held out, from 0 to 1. If it is above 0, at least one line
+        is held out.
     visit: called with the number and the content of every line, in order (None: not called).
     """
 
@@ -89,7 +90,7 @@ class Lines:
 def opened(
     file: str | Path, held_out: float = 0.0, visit: Callable[[int, bytes], None] | None = None
 ) -> Lines:
-    """Return the lines of a file. A file that has not changed is read again only for a visit."""
+    """Return the lines of a file. An unchanged file is read again only if `visit` is given."""
     path = Path(file)
     facts = path.stat()
     key = (path, held_out, facts.st_mtime_ns, facts.st_size)
@@ -101,13 +102,13 @@ def opened(
 
 
 def pair_in(line: bytes, suffix: str) -> Pair:
-    """Return the input and the target of a line; a ValueError says why it has none."""
+    """Return the input and the target of a line; raise ValueError if the line has none."""
     text = _text(line)
     return _row(text, suffix) if suffix in _DELIMITERS else _object(text)
 
 
 def input_in(line: bytes, suffix: str, typed: Callable[[str], Any]) -> Any:
-    """Return the input of a line, which needs no target here.
+    """Return the input of a line; the line needs no target.
 
     typed: function that reads a line of plain text, for files without a format in `FORMATS`.
     """
@@ -156,7 +157,7 @@ def _row(text: str, suffix: str) -> Pair:
 
 
 def example_lines(file: Iterable[bytes], suffix: str) -> Iterator[tuple[int, int, bytes]]:
-    """Yield the number, the offset and the content of every line that holds an example."""
+    """Yield the number, the offset and the content of every line that contains an example."""
     offset = 0
     for number, whole in enumerate(file, start=1):
         line = whole.removeprefix(_BYTE_ORDER_MARK) if number == 1 else whole

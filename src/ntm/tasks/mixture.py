@@ -7,7 +7,7 @@
 
 Batches are counted from 0, over the whole run. Batch b has smaller problems if
 floor((b + 1) * share) is larger than floor(b * share). So batch 0 always has the full range, the
-choice needs no random number, and the share is exact in every stretch of a run.
+choice needs no random number, and the share is exact in every part of a run.
 """
 
 from collections.abc import Mapping
@@ -23,11 +23,11 @@ class Mixture:
     sizes: Mapping[str, int]
     """Largest size along some axes of the task."""
     share: float
-    """Share of the batches, above 0 and below 1."""
+    """Share of the batches with smaller problems, above 0 and below 1."""
     until: int
     """Number of sequences after which all batches have the full range."""
     grows: bool = False
-    """Whether the largest sizes grow to the full range meanwhile."""
+    """Whether the largest sizes grow to the full range during these sequences."""
 
     def task_after(self, sequences: int, task: Task) -> Task:
         """Return the task with the smaller ranges that apply after this many sequences."""

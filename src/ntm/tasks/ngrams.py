@@ -59,7 +59,7 @@ class NGrams(Task):
 
     @property
     def longest(self) -> int:
-        """The predictions."""
+        """Number of steps: one per prediction."""
         return self.length - 1
 
     def encode(self, problems: Problems) -> Batch:
@@ -72,8 +72,8 @@ class NGrams(Task):
     def optimal_probabilities(self, batch: Batch) -> Tensor:
         """Return the best possible P(next bit = 1) given the bits so far: (time, batch, 1).
 
-        After N1 ones and N0 zeros in the present context, this is (N1 + 1/2) / (N1 + N0 + 1).
-        Before the first full context nothing is counted, and the probability is 1/2.
+        After N1 ones and N0 zeros in the present context, the probability is
+        (N1 + 1/2) / (N1 + N0 + 1). Before the first full context, it is 1/2.
         """
         contexts = 2**self.context
         # Each sequence has one counter per context; `cell` is the counter of the present context.
@@ -98,7 +98,7 @@ class NGrams(Task):
         return 131.89 if paper else _sampled_optimum(self)
 
     def picture(self, problem: Batch, logits: Tensor | None) -> list[Row]:
-        """Return the rows, with the optimal probabilities and the predicted ones at the end."""
+        """Return the rows; the last rows are the optimal and the predicted probabilities."""
         rows = super().picture(problem, logits)
         chances = {"optimal": self.optimal_probabilities(problem)}
         if logits is not None:
@@ -129,7 +129,7 @@ class NGrams(Task):
 
 @lru_cache
 def _sampled_optimum(task: NGrams) -> float:
-    """Return the mean best cost of 10,000 sequences."""
+    """Return the mean cost of the best predictor on 10,000 sequences."""
     batch = task.sample(10_000, torch.Generator().manual_seed(1))
     best = torch.logit(task.optimal_probabilities(batch))
     return float(cost_in_bits(best, batch).mean())

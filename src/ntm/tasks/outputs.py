@@ -23,9 +23,9 @@ class Outputs(ABC):
     """
 
     unit: ClassVar[str]
-    """Word for one output that is right or wrong."""
+    """Word for one output that is right or wrong: bit or symbol."""
     promise: ClassVar[str]
-    """Promise about the targets of scored steps, in words."""
+    """Rule for the targets of scored steps, as part of an error message."""
 
     @abstractmethod
     def nats(self, logits: Tensor, targets: Tensor) -> Tensor:
@@ -41,7 +41,7 @@ class Outputs(ABC):
 
     @abstractmethod
     def logits(self, probabilities: Tensor) -> Tensor:
-        """Return logits that have these probabilities."""
+        """Return logits for these probabilities: the inverse of `probabilities`."""
 
     @abstractmethod
     def chance_bits(self, output_size: int) -> float:
@@ -49,7 +49,7 @@ class Outputs(ABC):
 
     @abstractmethod
     def kept(self, targets: Tensor, mask: Tensor) -> bool:
-        """Return whether targets of 0 and 1 are valid at the scored steps (mask)."""
+        """Return whether the targets keep the rule `promise` at the scored steps (mask)."""
 
 
 class Bits(Outputs):

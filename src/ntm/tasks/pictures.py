@@ -24,7 +24,7 @@ class Row(NamedTuple):
 
 
 def bar(value: float, low: float, high: float) -> str:
-    """Return a bar whose height shows where the value lies between low and high."""
+    """Return a character: a bar whose height shows the value on a scale from low to high."""
     if math.isnan(value):
         return "?"
     height = int((value - low) / (high - low) * len(BARS))
@@ -32,7 +32,7 @@ def bar(value: float, low: float, high: float) -> str:
 
 
 def values(channel: Sequence[float]) -> str:
-    """Draw a channel of the input: blocks and dots if it is binary, bars if it is not."""
+    """Draw a channel of the input: blocks and dots for binary values, bars for other values."""
     if set(channel) <= {0.0, 1.0}:
         return "".join(ONE if value else ZERO for value in channel)
     reach = max(abs(value) for value in channel)
@@ -40,13 +40,13 @@ def values(channel: Sequence[float]) -> str:
 
 
 def target(channel: Sequence[float], scored: Sequence[float]) -> str:
-    """Draw a channel of the target, blank where it is not scored."""
+    """Draw a channel of the target; steps that are not scored are blank."""
     cells = zip(channel, scored, strict=True)
     return "".join((ONE if bit else ZERO) if counts else BLANK for bit, counts in cells)
 
 
 def answer(logits: Sequence[float], channel: Sequence[float], scored: Sequence[float]) -> str:
-    """Draw a channel of an answer to this target; wrong bits are digits."""
+    """Draw a channel of an answer; wrong bits are digits, steps that are not scored are blank."""
     cells = zip(logits, channel, scored, strict=True)
     return "".join(_answer_bit(logit, bit) if counts else BLANK for logit, bit, counts in cells)
 
@@ -94,7 +94,7 @@ def symbol_answers(
     scored: Sequence[float],
     logits: Sequence[Sequence[float]] | None,
 ) -> list[Row]:
-    """Return a row for the target and, given logits, a row for the answer with its mistakes."""
+    """Return a row for the target and, given logits, the answer; carets mark its mistakes."""
 
     def row(section: str, values: Sequence[Sequence[float]]) -> Row:
         steps = zip(zip(*values, strict=True), scored, strict=True)

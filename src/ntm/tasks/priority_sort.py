@@ -15,7 +15,7 @@ from ntm.tasks.sampling import random_bits, take_steps
 class PrioritySort(Task):
     """Output the binary vectors with the highest priorities, highest first.
 
-    Four vectors of three bits. The two with the highest priorities are the answer:
+    Four vectors of three bits. The two vectors with the highest priorities are the answer:
 
         input    bit 1      #    .    #    .    .   .   .
                  bit 2      .    #    #    .    .   .   .
@@ -66,13 +66,13 @@ class PrioritySort(Task):
         return self.answers
 
     def fields_at(self, axis: str, value: int) -> dict[str, Any]:
-        """Return length and answers; answers grow with the length (16 of 20, 32 of 40)."""
+        """Return the settings: the number of answers grows with the length (16 of 20, 32 of 40)."""
         share = round(value * self.answers / self.length)
         return {axis: value, "answers": max(share, 1)}
 
     @property
     def longest(self) -> int:
-        """Vectors, delimiter and answers."""
+        """Number of steps: vectors, delimiter, answers."""
         return self.length + 1 + self.answers
 
     def pose(self, batch_size: int, generator: torch.Generator) -> Problems:

@@ -37,7 +37,7 @@ class ProblemPart:
 
     axes: names of the axes: an axis of the task, then settings of the task that give a size, as in
         ("length", "bits").
-    kind: kind of its values ("bits").
+    kind: kind of the part's values ("bits").
         bits: 0 or 1. The studio draws one axis as a row of cells, two axes as a column of cells per
             entry, three axes as a group of columns per entry.
         numbers: from -1 to 1, over one axis.
@@ -59,7 +59,7 @@ class ProblemPart:
             )
 
     def tensor(self, value: Any) -> Tensor:
-        """Convert this part of a drawing to a tensor of `Problems`, with a batch of one."""
+        """Return the value of this part in a drawing as a tensor for `Problems`, batch size 1."""
         if self.kind == "choice":
             return torch.tensor([value])
         return torch.tensor(value, dtype=torch.float32).unsqueeze(1)

@@ -77,7 +77,7 @@ class RepeatCopy(Task):
 
     @property
     def scale_range(self) -> tuple[int, int]:
-        """Smallest and largest number of repeats in the range for normalisation."""
+        """Smallest and largest repeat number of the range that normalises repeat numbers."""
         low, high = self.scale_min_repeats, self.scale_max_repeats
         return (
             self.min_repeats if low is None else low,
@@ -122,7 +122,7 @@ class RepeatCopy(Task):
 
     @property
     def longest(self) -> int:
-        """Delimiter, vectors, number, answer and marker."""
+        """Number of steps: delimiter, vectors, repeat number, answer, marker."""
         answer = self.max_length * self.max_repeats
         return int(self.delimiter == "start") + self.max_length + 1 + answer + 1
 

@@ -12,10 +12,10 @@ Bar = tuple[str, float, str]
 class ProgressDisplay(AbstractContextManager["ProgressDisplay"]):
     """Display for progress of any kind.
 
-    stream: where to print.
-    every: least number of seconds between two lines of a log (0).
+    stream: stream to print to, a terminal or a log.
+    every: smallest number of seconds between two lines of a log (0).
     delay: seconds before the first line of a log (0).
-    keep: leave the last bars on the terminal (True).
+    keep: whether the last bars stay on the terminal (True).
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class ProgressDisplay(AbstractContextManager["ProgressDisplay"]):
 
 
 def _on_terminal(stream: TextIO, keep: bool) -> Any:
-    """Return started bars; rich is imported here because it is needed only on a terminal."""
+    """Start bars and return them; rich is imported here because only a terminal needs it."""
     from rich import progress
     from rich.console import Console
 

@@ -1,6 +1,6 @@
 """Tables of text: aligned columns, terminal output and Markdown.
 
-Cells of a document put `code` between backticks.
+In cells for Markdown, `code` stands between backticks.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ class Table:
     """Headings of the columns; may be empty, except for Markdown."""
     rows: Sequence[tuple[str, ...]]
     texts: int = 1
-    """Number of left columns that hold words; the other columns are right-aligned numbers."""
+    """Number of columns of words, on the left; the other columns are right-aligned numbers."""
     note: str = ""
 
     @classmethod
@@ -39,7 +39,7 @@ class Table:
         return "\n".join(part for part in (self.title, *lines, self.note) if part)
 
     def print(self, stream: TextIO) -> None:
-        """Print the table, fitted to the width of a terminal; elsewhere as text with full lines."""
+        """Print the table: on a terminal, fitted to the width; elsewhere, with full lines."""
         if not stream.isatty():
             print(self.as_text(), file=stream)
             return

@@ -48,17 +48,17 @@ def train(
     observers: Iterable[Observer] = (),
     raises: bool = True,
 ) -> Result:
-    """Train a model from the start, or continue where an earlier call stopped.
+    """Train a model from the start, or continue an earlier call; return the Result.
 
     A signal takes effect after the run is saved: Ctrl-C raises KeyboardInterrupt, and the attribute
     `result` of the exception is the Result so far.
 
     run: folder for config, metrics, weights and checkpoints; None writes nothing to disk (None).
-    resume: continue from the checkpoint in the folder, if there is one (False: the folder must
-        not hold a run).
+    resume: whether to continue from the checkpoint in the folder, if there is a checkpoint (False:
+        the folder must not contain a run).
     progress: display for the progress; None shows nothing (None).
     observers: additional observers of the run; see `ntm.training.Observer` (none).
-    raises: let a signal take effect; otherwise only the result records it (True).
+    raises: whether a signal takes effect; otherwise, only the result records the signal (True).
     """
     progress = progress or Progress()
     with ExitStack() as stack:
@@ -104,7 +104,7 @@ class _Place(NamedTuple):
 def _trainer(
     settings: Settings, place: _Place, ranks: Ranks, shown: Progress, more: Iterable[Observer]
 ) -> Trainer:
-    """Return the run in progress; its contexts end with the stack."""
+    """Return the run in progress; the contexts of the run end with `place.stack`."""
     stack, trainers = place.stack, list[Trainer]()
     # Build the model before the folder: if this fails, no folder is left behind.
     model = build_model(part_of(settings, ranks))
@@ -124,7 +124,7 @@ def _trainer(
 
 
 def _remover(path: Path) -> Callable[[], None]:
-    """Return a function that removes what a new run creates; it keeps all other files."""
+    """Return a function that removes the files of a new run, and no other files."""
     if Run.exists(path):
         return lambda: None
     own = [entry for entry in (path / name for name in FILES) if not entry.exists()]
@@ -141,7 +141,7 @@ def _remover(path: Path) -> Callable[[], None]:
 
 @contextmanager
 def _cleaning(remove: Callable[[], None], trainers: list[Trainer]) -> Iterator[None]:
-    """Call `remove` if an error comes before the first update of the run."""
+    """Call `remove` if an error happens before the first update of the run."""
     try:
         yield
     except Exception:
@@ -191,7 +191,7 @@ def _begin(
 
 
 def _take_length(folder: Run, settings: Settings, trained: int) -> None:
-    """Store the new settings; refuse a length below the sequences already trained on."""
+    """Store the new settings; raise FolderError if they ask for fewer sequences than trained."""
     asked = settings.training.sequences
     if asked < trained and asked != folder.settings.training.sequences:
         raise FolderError(

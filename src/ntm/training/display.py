@@ -24,9 +24,9 @@ class Status(NamedTuple):
     bits: float | None
     """Recent mean cost per sequence; None at the start."""
     speed: float
-    """Recent sequences per second."""
+    """Number of sequences per second, measured recently."""
     start: int = 0
-    """Number of the start on trial, from 1, with `total` the end of its trial; 0: no trials."""
+    """Number of the start on trial, from 1; `total` is then the end of the trial (0: no trial)."""
 
 
 class Progress:
@@ -68,7 +68,7 @@ class Shown(ProgressDisplay, Progress):
 
 
 def make_progress(stream: TextIO | None = None) -> Progress:
-    """Return a bar on a terminal, or plain lines elsewhere; only one rank of a run shows any."""
+    """Return a bar for a terminal, or lines for a log; only one process of a run shows them."""
     return Shown(stream or sys.stdout) if leads() else Progress()
 
 
@@ -92,7 +92,7 @@ class Display(Observer):
         self.interval, self.first = progress.interval, min(1.0, progress.interval)
 
     def started(self, run: "Trainer") -> None:
-        """Print what is trained."""
+        """Print a description of the run."""
         self._shown, self._speed = (time.perf_counter(), run.sequences), 0.0
         self._began = run.sequences
         if run.ending() is not None:  # a finished run was resumed: nothing to show
@@ -120,13 +120,13 @@ class Display(Observer):
         self._shown = now, run.sequences
 
     def ended(self, run: "Trainer") -> None:
-        """Show the final progress, if there was any."""
+        """Show the final progress, unless nothing was trained."""
         if run.sequences > self._began:
             self.tick(run)
 
 
 class Pictures(Observer):
-    """Observer that shows an answer to the same problem every few seconds."""
+    """Observer that shows the answer to one fixed problem every few seconds."""
 
     def __init__(self, progress: Progress, seconds: float, example: "Batch") -> None:
         self.progress, self.interval, self.example = progress, seconds, example

@@ -1,4 +1,4 @@
-"""The training loop for any task, model and engine; it stops and resumes bit for bit.
+"""The training loop for any task, model and engine. A resumed run is equal, bit for bit.
 
 `Step` makes one update, `Stream` provides the data, and `TrainingState` goes into checkpoints.
 Observers do the rest: schedule, validation, logs, checkpoints, pictures and display.
@@ -39,15 +39,15 @@ class Result:
     signal: int | None = None
     """Signal that interrupted the run."""
     resumed_at: int = 0
-    """Sequences trained on before the run was resumed."""
+    """Number of sequences before the run was resumed."""
 
 
 class Clock:
     """Clock that decides when the loop pauses for observers, the time limit or a signal.
 
     observers: observers of the run.
-    ranks: processes of the run.
-    seconds_before: training time in earlier processes of the run.
+    ranks: processes of the run, which train together.
+    seconds_before: training time before the run was resumed.
     limit: seconds after which the run stops; None for no limit.
     """
 
@@ -72,7 +72,7 @@ class Clock:
 
     @property
     def seconds(self) -> float:
-        """Training time, over all processes of the run."""
+        """Training time in seconds, with the time before the run was resumed."""
         return time.perf_counter() - self._started
 
     def interrupt(self, number: int) -> None:
@@ -142,22 +142,22 @@ class Trainer:
 
     @property
     def sequences(self) -> int:
-        """Sequences trained on so far, over all starts."""
+        """Number of sequences so far, over all starts."""
         return self.state.starts.others + self.state.counters.sequences
 
     @property
     def goal(self) -> int:
-        """Sequences to train the current start on: a trial, or the whole run."""
+        """Number of sequences to train the current start on: a trial, or the whole run."""
         starts = self.state.starts
         return starts.length if starts.deciding else self.settings.training.sequences
 
     @property
     def planned(self) -> int:
-        """Sequences at the end of the run if every start is tried."""
+        """Number of sequences at the end of the run, over all starts, if every start is tried."""
         return self.state.starts.planned_others + self.settings.training.sequences
 
     def run(self) -> Result:
-        """Train until the run ends."""
+        """Train until the run ends; return the result."""
         self.tell("started")
         resumed_at = self.sequences
         while (ending := self.ending()) is None:
@@ -182,7 +182,7 @@ class Trainer:
             getattr(observer, event)(self, *facts)
 
     def diverged(self, reason: str, beyond: int = 0) -> RunError:
-        """Return the error of a diverged run, at sequence `self.sequences + beyond`."""
+        """Return the error for a run that diverged at sequence `self.sequences + beyond`."""
         kept = f" {self.folder.path} keeps its last checkpoint." if self.folder else ""
         return RunError(
             f"Training stopped at sequence {self.sequences + beyond:,}: {reason}{kept} "
@@ -198,7 +198,7 @@ class Trainer:
         return shared, shared.called
 
     def ending(self) -> Ending | None:
-        """Return why the run has ended; None if it has not."""
+        """Return the reason why the run has ended; None if it continues."""
         chosen, counters = self.settings.training, self.state.counters
         if not self.state.starts.deciding:
             if counters.sequences >= chosen.sequences:

@@ -1,4 +1,4 @@
-"""Observers of a run, called at its events.
+"""Observers of a run: objects whose methods the training loop calls at events.
 
 class Print(Observer):
     def reported(self, run, line):
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Observer:
-    """Observer of a run. Subclasses override the calls they need; `run` is the run in progress.
+    """Observer of a run. Subclasses override the methods they need; `run` is the run in progress.
 
     Useful attributes are `run.settings`, `run.model`, `run.folder` (None without a folder),
     `run.sequences` (sequences so far) and `run.planned` (sequences at the end).
@@ -73,7 +73,10 @@ class Observer:
 
 
 class Schedule(Observer):
-    """Observer that applies the schedule once per block, so interruptions have no effect."""
+    """Observer that sets the learning rate and the backward clip before each block of data.
+
+    They depend only on the position of the block in the run, so a resumed run has the same values.
+    """
 
     def block(self, run: "Trainer", sequences: int) -> None:
         """Set the learning rate and the backward clip for the block."""
@@ -83,10 +86,10 @@ class Schedule(Observer):
 
 
 class Validation(Observer):
-    """Observer that validates the weights and their running mean, and keeps the best.
+    """Observer that validates the weights and their running mean, and keeps the best weights.
 
     The mean is usually better than the newest weights. But after a network has changed its way of
-    solving the task, the mean can be worse. So the better of the two counts.
+    solving the task, the mean can be worse. So each validation takes the better of the two.
     """
 
     together = True
@@ -107,7 +110,10 @@ class Validation(Observer):
             line |= self._validate(run)
 
     def _due(self, run: "Trainer") -> bool:
-        """Return whether training passed a multiple of `validate_every`, or reached the end."""
+        """Return whether to validate: at the end, and at each multiple of `validate_every`.
+
+        If `validate_every` is 0, validate only at the end of a trial.
+        """
         every, counters = run.settings.training.validate_every, run.state.counters
         at_end = counters.sequences >= run.goal
         if every == 0:
@@ -229,7 +235,7 @@ class TensorBoardLog(Observer):
 
 
 class Checkpoints(Observer):
-    """Observer that saves the state of a run to its folder, if any."""
+    """Observer that saves the state of a run to the run's folder, if there is one."""
 
     together = True
 
@@ -259,7 +265,7 @@ class Checkpoints(Observer):
     ended = tick
 
     def _require_finite_weights(self, run: "Trainer") -> None:
-        """Refuse to replace a good checkpoint with weights that are NaN or infinite."""
+        """Raise RunError for NaN or infinite weights, which must not replace a good checkpoint."""
         for name, parameter in run.model.named_parameters():
             if not parameter.isfinite().all():
                 raise run.diverged(f"{name} is not finite.")

@@ -4,8 +4,8 @@
 
 A process of the run is called a rank, as in torch.distributed. The weights of all ranks are equal
 bit for bit. An update takes one all-reduce of one buffer: the gradients of all parameters, the
-cost, and a flag of any rank that wants to pause the loop. A value that is not finite on one rank is
-not finite in the sum, so all ranks stop at the same step.
+cost, and a flag that is set if a rank wants to pause the loop. A value that is not finite on one
+rank is not finite in the sum, so all ranks stop at the same step.
 
 Only rank 0 reads and writes the run folder. The number of ranks changes only the order of the sums.
 """
@@ -115,7 +115,7 @@ def leads() -> bool:
 
 
 def check_shares(batch_size: int) -> None:
-    """Refuse a batch that the ranks cannot share evenly."""
+    """Raise ValueError if the ranks cannot divide a batch evenly."""
     ranks = number_of_ranks()
     if batch_size % ranks:
         raise ValueError(
@@ -202,7 +202,7 @@ def _reason(error: Exception) -> str:
 
 
 class SharedStep:
-    """A step on this rank's share of a batch, followed by the update that all ranks make.
+    """Step of one rank: gradients on its share of a batch, then the update that all ranks make.
 
     step: step of a single process.
     ranks: processes of the run.
@@ -229,7 +229,7 @@ class SharedStep:
         return self._called
 
     def __call__(self, block: Batch, start: int, stop: int) -> float:
-        """Train on sequences start to stop - 1 of the block, shared by all ranks; see `Step`."""
+        """Train on the sequences `start` to `stop - 1`, divided among the ranks; see `Step`."""
         share = (stop - start) // self._ranks.size
         first = start + share * self._ranks.rank
         bits = self.exchange(self._step.differentiate(block, first, first + share))

@@ -9,12 +9,13 @@ from types import FrameType
 
 @contextmanager
 def calling_on_signals(request: Callable[[int], None], patient: bool = False) -> Iterator[None]:
-    """Call `request` with the number of the first SIGINT or SIGTERM; a second one acts as usual.
+    """Call `request` with the number of the first SIGINT or SIGTERM; a second signal acts as usual.
 
-    Only the main thread of a process can receive signals; other threads ignore this context.
+    Only the main thread of a process can receive signals; in other threads, the context does
+    nothing.
 
-    patient: call `request` for every signal, not only for the first. Some launchers forward signals
-        that the process has already received (False).
+    patient: whether to call `request` for every signal, not only for the first (False). Some
+        launchers forward signals that the process has already received.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

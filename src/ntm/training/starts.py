@@ -1,10 +1,10 @@
-"""Several starts: each initialisation is trained for a while, and the best one continues.
+"""Several starts (sets of initial weights): each is trained for a while, the best one continues.
 
     ntm train associative-recall --starts 5 --set training.trial_sequences=20000
 
-Each start has its own initial weights; all see the same data. A trial trains one start on
-`training.trial_sequences` sequences and judges it by its lowest validation cost. The best start
-continues from the end of its trial, with its optimiser state and schedule; the others are dropped.
+Each start has its own initial weights; all starts see the same data. A trial trains one start on
+`training.trial_sequences` sequences and takes the lowest validation cost. The best start continues
+from the end of its trial, with its optimiser state and schedule; the other starts are dropped.
 The best weights of the run are then chosen from validations after the trials, because one good
 validation at a high learning rate says little about a network. A start below `training.enough_bits`
 continues at once; no further start is tried.
@@ -28,15 +28,15 @@ class Starts:
     """State of the trials."""
 
     count: int
-    """Number of initialisations to try."""
+    """Number of starts to try."""
     length: int
-    """Sequences per trial."""
+    """Number of sequences per trial."""
     enough: float
     """Validation cost below which a start continues at once."""
     number: int = 0
     """Number of the current start, from 0."""
     others: int = 0
-    """Sequences that all other starts were trained on."""
+    """Number of sequences that all other starts were trained on."""
     bits: list[float] = field(default_factory=list)
     """Lowest validation cost of each completed trial."""
     facts: dict[str, Any] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Starts:
 
     @property
     def planned_others(self) -> int:
-        """Sequences of the other starts at the end of the run if every start is tried."""
+        """Number of sequences of the other starts at the end of the run if all starts are tried."""
         return self.length * (self.count - 1) if self.deciding else self.others
 
     def keep_best(self, weights: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
@@ -80,7 +80,7 @@ class Starts:
         self.others = self.length * (len(self.bits) - self._decided)
 
     def release(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """Return the facts and tensors of the kept start, and forget them."""
+        """Return the facts and tensors of the kept start, and clear them here."""
         kept, tensors = self.kept, under("kept/", self.tensors)
         self.kept, self.facts, self.tensors = {}, {}, {}
         return kept, tensors
@@ -93,7 +93,7 @@ class Starts:
     def announcement(self, sequences: int) -> str:
         """Describe the planned trials.
 
-        sequences: sequences to train the best start on, including its trial.
+        sequences: number of sequences to train the best start on, including its trial.
         """
         most = f"Up to {self.count}" if self.enough else f"{self.count}"
         until = f", until one is below {self.enough:g} bits in validation" if self.enough else ""

@@ -22,19 +22,19 @@ class Counters:
     """Counters and costs of one start."""
 
     sequences: int = 0
-    """Sequences trained on."""
+    """Number of sequences trained on."""
     reported: int = 0
-    """Sequences at the last report."""
+    """Number of sequences at the last report."""
     bits: float = 0.0
     """Total cost since the last report; sequences with smaller problems do not count."""
     smaller: int = 0
-    """Sequences since the last report with smaller problems; see training.mixture."""
+    """Number of sequences since the last report with smaller problems; see training.mixture."""
     seconds: float = 0.0
-    """Training time over all processes of the run."""
+    """Training time of the run, with the time before it was resumed."""
     reported_seconds: float = 0.0
     """Training time at the last report."""
     solved_for: int = 0
-    """Sequences since the last report at or above `training.solved_bits`."""
+    """Number of latest sequences for which every report was below training.solved_bits."""
     last_bits: float | None = None
     """Mean cost in the last report."""
     best_bits: float | None = None
@@ -42,7 +42,7 @@ class Counters:
 
     @property
     def mean_bits(self) -> float:
-        """Mean cost on the full range since the last report; the last cost if none came since."""
+        """Mean cost on the full range since the last report; if there was none, the last cost."""
         counted = self.sequences - self.reported - self.smaller
         if counted == 0 and self.last_bits is not None:
             return self.last_bits
@@ -50,14 +50,14 @@ class Counters:
 
 
 class Average:
-    """A network that holds the running mean of the weights passed to `take`.
+    """A network whose weights are the running mean of the weights passed to `take`.
 
     At a constant learning rate the weights fluctuate around an optimum, and their mean has a lower
-    cost than any of them (Polyak and Juditsky, 1992). Early weights are far from the final ones, so
+    cost than the weights (Polyak and Juditsky, 1992). Early weights are far from the final ones, so
     the mean covers only the last part of the run so far; `share` sets how much.
 
     share: share of the training so far that the mean covers. After t sequences, the weights of s
-        sequences ago count exp(-s / (share t)) as much as the newest, to first order.
+        sequences ago count about exp(-s / (share t)) times as much as the newest weights.
     """
 
     def __init__(self, model: Model, share: float) -> None:
@@ -83,7 +83,7 @@ class TrainingState:
         self.counters, self.starts = Counters(), Starts.of(settings.training)
 
     def tensors(self) -> dict[str, Tensor]:
-        """Return all tensors by name: the current start's, and starts/... for the trials."""
+        """Return all tensors by name: of the current start and, as starts/..., of the trials."""
         kept = {f"starts/{name}": tensor for name, tensor in self.starts.tensors.items()}
         return self.own_tensors() | kept
 
@@ -97,7 +97,7 @@ class TrainingState:
         return asdict(self.counters) | trials
 
     def restore(self, run: Run) -> list[str]:
-        """Restore the newest intact checkpoint, if any; return the problems with newer ones."""
+        """Restore the newest intact checkpoint, if any; return the problems of newer ones."""
         checkpoint, problems = checkpoints.load_newest(run.checkpoints)
         if checkpoint is None:
             return problems
