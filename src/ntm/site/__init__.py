@@ -1,8 +1,9 @@
-"""Static website: play view, story and training, with the engine as WebAssembly.
+"""Static website: try networks, read the story, train; the engine runs as WebAssembly.
 
     ntm site --out public      # then serve the folder with any web server for static files
 
-The page's data is generated from the registries: see `ntm.site.catalogue`.
+The data of the page is generated from the lists of tasks, models and packaged networks: see
+`ntm.site.catalogue`.
 """
 
 from ntm.site.build import build
