@@ -23,7 +23,7 @@ _ROW, _GAP, _MARKS, _HEADING = 0.062, 0.06, 0.12, 0.24
 
 
 class Answer(NamedTuple):
-    """Targets and a network's outputs as probabilities: (steps, channels) each."""
+    """Targets, and a network's outputs as probabilities; both (steps, channels)."""
 
     title: str
     targets: Array

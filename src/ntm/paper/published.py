@@ -35,7 +35,7 @@ def paper_curves(task: str) -> dict[str, CostCurve]:
 
 
 def paper_costs(task: str) -> dict[str, CostCurve]:
-    """Return the paper's costs along an axis of a task, by model; empty if it has none."""
+    """Return the paper's costs along the task's axis, by model; empty if the paper has none."""
     return experiment_of(task).paper_costs
 
 
@@ -46,7 +46,7 @@ def final_cost(task: str, model: str) -> Reading | None:
 
 
 def cost_at(task: str, model: str, sequences: int) -> Reading | None:
-    """Return the cost of the learning curve after these sequences, above the optimum if known."""
+    """Return the cost after this many sequences; if the optimum is known, the cost above it."""
     curve, frame = _above_optimum(task, model), experiment_of(task).frame
     if curve is None:
         return None

@@ -57,7 +57,7 @@ def goals_of(settings: Settings) -> list[Goal]:
 
 
 def judge(run: Run, sequences: int = SEQUENCES) -> list[Verdict]:
-    """Measure the best weights of a run on fresh sequences, for each of its goals."""
+    """Measure the best weights of a run on fresh sequences; return a verdict for each goal."""
     goals = goals_of(run.settings)
     if not goals:
         return []
@@ -66,16 +66,17 @@ def judge(run: Run, sequences: int = SEQUENCES) -> list[Verdict]:
 
 
 def verdict_on(found: Evaluation, settings: Settings, at: Case) -> Verdict | None:
-    """Return the verdict on a measurement at these sizes; None if no goal is about them."""
+    """Return the verdict on a measurement at these sizes; None if there is no goal for them."""
     goals = (goal for goal in goals_of(settings) if dict(goal.at) == dict(at))
     goal = next(goals, None)
     return None if goal is None else _of(goal, found)
 
 
 def missed_in_validation(run: Run) -> str:
-    """Describe how the validation cost of a run misses its goal; empty if reached or unknown.
+    """Describe how the validation cost of a run misses its goal.
 
-    This measures nothing, so it is quick and less certain than `judge`.
+    The text is empty if the goal is reached, or if cost or goal is unknown. The cost is the stored
+    one and no problem is solved again, so this is quicker but less certain than `judge`.
     """
     bits = run.load_model()[1].get("validation_bits")
     goals = [goal for goal in goals_of(run.settings) if goal.at == TRAINED_RANGE]
@@ -88,7 +89,7 @@ def missed_in_validation(run: Run) -> str:
 
 
 def meets(goal: Goal, bits: float, perfect: float) -> bool:
-    """Return whether a cost and a share of faultless sequences reach a goal."""
+    """Return whether a cost and a share of sequences without a wrong bit reach a goal."""
     if goal.perfect is not None:
         return perfect >= goal.perfect
     if goal.published is not None:

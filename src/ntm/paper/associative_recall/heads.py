@@ -46,7 +46,7 @@ def lists(recording: Recording) -> Lists:
 
 
 class Lookup(NamedTuple):
-    """Two heads, and the steps at which they write and read the answer."""
+    """A write head and a read head, and the steps at which they write or read the answer."""
 
     plan: Lists
     writer: Track

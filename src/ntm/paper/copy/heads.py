@@ -51,7 +51,7 @@ class HeadPair(NamedTuple):
 
     @property
     def written(self) -> Array:
-        """Location that the vector of each answer was written to, (answers, batch)."""
+        """Location where the vector that each answer repeats was stored, (answers, batch)."""
         return at_steps(self.writer.place, self.rows.write_step)
 
     @property

@@ -62,7 +62,7 @@ def fit_writes(recording: Recording, writes: Writes) -> LinearFit:
 
 
 def choose_writes(recording: Recording) -> tuple[Writes, Recording]:
-    """Choose the write head that a linear function of the priorities explains best."""
+    """Choose the write head whose locations a linear function of the priorities fits best."""
     heads, count = recording.trace.weightings("write").shape[2:]
     uses = itertools.starmap(Writes, itertools.product(range(heads), (0, 1), range(count)))
     return choose(recording, uses, lambda part, use: fit_writes(part, use).r_squared)
