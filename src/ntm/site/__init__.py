@@ -1,4 +1,4 @@
-"""Static website: try networks, read the story, train; the engine runs as WebAssembly.
+"""Static website: play view, story and training, with the engine as WebAssembly.
 
     ntm site --out public      # then serve the folder with any web server for static files
 
