@@ -109,7 +109,7 @@ class LocalExecutor:
         self._idle.put(worker)
 
     def _trained(self, worker: "Worker", number: int) -> JobEnd:
-        """Train a job to its end; if its process is killed, start another, up to RETRIES times."""
+        """Train a job to its end; if the process is killed, restart it, up to RETRIES times."""
         board, reason = self._board, None
         for _attempt in range(1 + RETRIES):
             board.begin(number, reason)
@@ -128,7 +128,7 @@ def default_workers(board: Board) -> int:
 
 
 class Worker:
-    """A process that trains one job after another, started on demand and again after its death."""
+    """A process that trains one job after another; `train` starts it if it is not running."""
 
     def __init__(self) -> None:
         self._process: TrainingProcess | None = None

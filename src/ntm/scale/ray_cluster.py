@@ -1,6 +1,6 @@
-"""Jobs on a Ray cluster: tasks that send their checkpoints back.
+"""Jobs on a Ray cluster: Ray tasks that send their checkpoints back.
 
-A task trains in a scratch folder on its node. After each checkpoint it sends the files to the
+A Ray task trains in a temporary folder on its node. After each checkpoint it sends the files to the
 ledger, an actor on the node of the sweep, and the sweep writes them to the run's folder. When a
 worker or a node dies, Ray restarts its tasks elsewhere, and the tasks resume from the checkpoints
 in the ledger. No shared file system is needed. The run folders can be resumed with or without Ray,
@@ -270,7 +270,7 @@ def pack(folder: Path) -> Parcel:
 
 
 def unpack(parcel: Parcel, folder: Path) -> None:
-    """Write a parcel to a folder, which can be resumed even if this is interrupted.
+    """Write a parcel to a folder; even if this is interrupted, the run can be resumed.
 
     The JSON file completes a checkpoint, so JSON files are written last. After them, checkpoints
     that are not in the parcel are removed.
