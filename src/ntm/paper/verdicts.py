@@ -19,7 +19,7 @@ from ntm.tasks import TASKS
 from ntm.tasks.cases import TRAINED_RANGE, Case, case_name
 
 SEQUENCES, SEED = 200, 1_000_004
-"""Number and seed of the fresh sequences behind a verdict at the end of training."""
+"""Number and seed of the fresh sequences that are measured at the end of training."""
 
 
 class Verdict(NamedTuple):
@@ -35,7 +35,7 @@ class Verdict(NamedTuple):
 
     @property
     def reached(self) -> bool:
-        """Whether the network reaches the goal, however long it was trained."""
+        """Whether the network reaches the goal, after any number of training sequences."""
         return meets(self.goal, self.bits, self.perfect)
 
     @property
@@ -49,7 +49,7 @@ class Verdict(NamedTuple):
 
 
 def goals_of(settings: Settings) -> list[Goal]:
-    """Return the goals of a run; none if it changes a setting of the task."""
+    """Return the goals of a run; none if the run changes a setting of the task."""
     if settings.task != TASKS.find(settings.task.name)():
         return []
     goals = experiment_of(settings.task.name).goals

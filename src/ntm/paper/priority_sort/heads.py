@@ -69,7 +69,7 @@ def choose_writes(recording: Recording) -> tuple[Writes, Recording]:
 
 
 def choose_reads(recording: Recording, writes: Writes) -> tuple[Reads, Recording]:
-    """Choose the read head that is most often where the write head wrote the answer."""
+    """Choose the read head that most often reads the location at which an answer was written."""
     heads = recording.trace.vectors("read").shape[2]
     uses = itertools.starmap(Reads, itertools.product(range(heads), (0, 1)))
     return choose(recording, uses, lambda part, use: float(_near(part, writes, use).mean()))
@@ -110,7 +110,7 @@ def analyse_sorting(recording: Recording) -> Analysis:
 
 
 def _written(recording: Recording, writes: Writes) -> Integers:
-    """Return the location that each vector was written to, (length, batch)."""
+    """Return the location at which each vector was written, (length, batch)."""
     steps = slice(writes.delay, writes.delay + recording.task_as(PrioritySort).length)
     place: Integers = recording.trace.weightings("write")[steps, :, writes.head].argmax(axis=-1)
     return place
