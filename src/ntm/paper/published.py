@@ -40,7 +40,7 @@ def paper_costs(task: str) -> dict[str, CostCurve]:
 
 
 def final_cost(task: str, model: str) -> Reading | None:
-    """Return the mean over the last tenth of a learning curve, above the optimum if known."""
+    """Return the mean cost over the last tenth of a curve, minus the optimum if it is known."""
     curve = _above_optimum(task, model)
     return curve and Reading(float(curve.bits[curve.x > 0.9 * curve.x[-1]].mean()))
 

@@ -31,7 +31,7 @@ class Verdict(NamedTuple):
     perfect: float
     """Share of the sequences without a wrong bit."""
     above: str
-    """Words after "bits" if the optimum is known."""
+    """Text to add after "bits" if the optimum is known, such as " above the optimum"."""
 
     @property
     def reached(self) -> bool:
@@ -40,7 +40,7 @@ class Verdict(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The verdict in words."""
+        """The verdict as a sentence."""
         found = f"{bits_text(self.bits)} bits per sequence{self.above}"
         if self.goal.perfect is not None:
             found = f"{percent(self.perfect)} without a wrong bit"

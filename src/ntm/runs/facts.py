@@ -30,7 +30,7 @@ def parse_facts(text: str | bytes, needed: Collection[str] = ()) -> Facts:
 
 
 def validated(facts: Facts) -> float | None:
-    """Return the cost that selects the best weights: `validation_bits` plus `beyond_bits`, if any.
+    """Return the cost for choosing the best weights: `validation_bits` plus any `beyond_bits`.
 
     The result is None for weights that were not validated.
     """

@@ -27,7 +27,7 @@ _DTYPES = {torch.float16, torch.bfloat16, torch.float32, torch.float64}
 
 
 def encoded(tensors: Mapping[str, Tensor], facts: Facts | None = None) -> bytes:
-    """Return the content of a safetensors file, with the facts in its metadata, if any."""
+    """Return the content of a safetensors file; facts: stored as metadata (None: no metadata)."""
     whole = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
     return safetensors.save(whole, None if facts is None else {"ntm": json.dumps(facts)})
 

@@ -126,13 +126,13 @@ def _read(recording: Recording, reads: Reads) -> Integers:
 
 
 def _moves(recording: Recording, reads: Reads) -> Array:
-    """Return the distance from each answer's location to the next, (answers - 1, batch)."""
+    """Return the distances between the locations of successive answers, (answers - 1, batch)."""
     place = _read(recording, reads).astype(float)
     return displacement(place[:-1], place[1:], recording.trace.weightings("read").shape[-1])
 
 
 def _near(recording: Recording, writes: Writes, reads: Reads) -> Array:
-    """Flag answers read at most one location from their vector, (answers, batch)."""
+    """Return flags of answers read at most one location from their vector, (answers, batch)."""
     task = recording.task_as(PrioritySort)
     order = np.argsort(-recording.channel("priority")[: task.length], axis=0, kind="stable")
     written = np.take_along_axis(_written(recording, writes), order[: task.answers], axis=0)
