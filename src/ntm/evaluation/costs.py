@@ -1,4 +1,4 @@
-"""Evaluation of a network on a task: bits per sequence, and share of faultless sequences."""
+"""Evaluation of a network on a task: bits per sequence, and share without a wrong bit."""
 
 import warnings
 from collections.abc import Iterable, Iterator
@@ -48,8 +48,8 @@ def evaluate(
     """Measure a network on fresh sequences, or on the held-out examples of a file.
 
     sequences: number of sequences. If a file has fewer examples, all are used.
-    seed: selects the sequences. With the same seed, an evaluation on more sequences starts with
-        the same sequences.
+    seed: selects the sequences. With one seed, the first sequences are equal for any number of
+        sequences.
     batch_size: sequences to run at a time, at most 256. It does not change the result.
     """
     for name, count in (("sequences", sequences), ("batch_size", batch_size)):
@@ -85,7 +85,7 @@ def resized(model: Model, memory_locations: int | None) -> Model:
 
 
 def enlarged(model: Model, memory_locations: int | None) -> Model:
-    """Call `resized`; this is its former name."""
+    """Return the result of `resized`; `enlarged` is the former name of `resized`."""
     warnings.warn("enlarged is called resized.", DeprecationWarning, stacklevel=2)
     return resized(model, memory_locations)
 

@@ -29,9 +29,9 @@ def read_curves(file: Path | None) -> dict[str, CostCurve]:
 
 
 def first_below(sequences: Array, bits: Array, threshold: float, window: int) -> int | None:
-    """Return the sequences after which a learning curve is first below a threshold, or None.
+    """Return the number of sequences until a learning curve is first below a threshold, or None.
 
-    bits: mean cost since the previous point.
+    bits: for each point of the curve, the mean cost since the point before.
     window: average the cost over the last `window` sequences before comparing.
     """
     x = np.insert(sequences, 0, 0.0)

@@ -33,7 +33,7 @@ class Finding:
     claim: str
     """Words of the paper (empty: the paper makes no such claim)."""
     value: float
-    """Degree to which the claim is true: 1 if it has no exception. See `verdict`."""
+    """Degree to which the claim is true: 1 if there is no exception. See `verdict`."""
     measures: str
     """Meaning of the value."""
     numbers: dict[str, Any] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class Analysis:
     modes: Modes
     """Share of the steps, by phase of the sequence, kind of head and mode of addressing.
 
-    Empty for a machine that finds its locations in other ways than an NTM.
+    Empty for a machine whose addressing differs from an NTM.
     """
 
     def to_json(self) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def choose(
 ) -> tuple[Candidate, Recording]:
     """Choose the best candidate on half of the sequences; return it and the other half.
 
-    Measure on the other half: selecting and measuring on the same data is optimistic. With a
+    Measure on the other half: a measurement on the data of the choice would be too good. With a
     single candidate or a single sequence, the whole recording is returned.
     """
     options, half = list(candidates), recording.sequences // 2

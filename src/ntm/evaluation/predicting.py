@@ -38,12 +38,12 @@ def predict(
 
 
 def answer_limit(task: Examples, steps: int) -> int:
-    """Return the length at which an answer to inputs of these steps is cut."""
+    """Return the length at which an answer is cut, from the number of input steps."""
     return 2 * max(task.longest_answer, steps)
 
 
 def answer_of(task: Examples, units: list[Unit]) -> Any:
-    """Return an answer as JSON data: in the form that the targets of the file have."""
+    """Return an answer as JSON data, in the form of the targets in the file."""
     if task.layout == "classification":
         return units[0] if isinstance(units[0], str) else list(units[0])
     if task.target_alphabet.is_text:

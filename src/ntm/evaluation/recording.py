@@ -54,7 +54,7 @@ class Recording(NamedTuple):
         return self.trace.inputs[:, :, self.task.input_channels.index(name)]
 
     def part(self, start: int, stop: int) -> "Recording":
-        """Return sequences start to stop - 1, with the time cut to the longest of them."""
+        """Return the sequences from `start` to `stop - 1`, with time up to the longest of them."""
         batch = self.batch.narrow(start, stop)
         return Recording(self.task, batch, self.trace.narrow(start, stop))
 
@@ -62,7 +62,7 @@ class Recording(NamedTuple):
 def record(model: torch.nn.Module, task: Task, sequences: int = 200, seed: int = 1) -> Recording:
     """Record a network's heads on fresh problems.
 
-    seed: selects the problems. Training draws from a different random stream.
+    seed: selects the problems, from a random stream that training does not use.
     """
     check_value("sequences", sequences, int, {"at_least": 1})
     batch = task.for_validation.sample(sequences, block_generator("recording", seed))

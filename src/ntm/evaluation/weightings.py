@@ -77,7 +77,7 @@ def tells_modes(trace: Trace) -> bool:
 
 
 def modes(trace: Trace, kind: HeadKind) -> Integers:
-    """Return the mode of addressing that led to each head's location, as an index into MODES.
+    """Return the mode of addressing of each head at each step, as an index into MODES.
 
     Before sharpening, the weight at a location is a sum over the shifts. Each term has a part from
     the content weighting and a part from the previous weighting. If the content parts are more than
@@ -114,7 +114,7 @@ def at_steps(values: NDArray[Any], steps: Integers) -> Array:
 
 
 def known(*given: Array, then: Any) -> Array:
-    """Return the values `then`, with NaN wherever one of the other arrays is NaN."""
+    """Return the array `then`, with NaN at the places where another array is NaN."""
     unknown = np.logical_or.reduce([np.isnan(values) for values in given])
     return np.where(unknown, np.nan, then)
 

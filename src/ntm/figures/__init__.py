@@ -4,7 +4,7 @@
     recording = record(net, task.at(length=20), sequences=1)      # ntm.evaluation
     save(task_memory_use(recording), "copy")                      # copy.png and copy.svg
 
-No function here touches pyplot or any other global state. docs/figures.md shows them all.
+No function changes pyplot or any other global state. docs/figures.md shows all figures.
 """
 
 from typing import TYPE_CHECKING

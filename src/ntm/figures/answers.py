@@ -23,7 +23,7 @@ _ROW, _GAP, _MARKS, _HEADING = 0.062, 0.06, 0.12, 0.24
 
 
 class Answer(NamedTuple):
-    """Targets and a network's outputs as probabilities: (steps, channels) each."""
+    """Targets, and a network's outputs as probabilities; both (steps, channels)."""
 
     title: str
     targets: Array
@@ -52,7 +52,7 @@ class Answer(NamedTuple):
 
 @style.styled
 def draw_answers(title: str, lines: Sequence[Sequence[Answer]]) -> Figure:
-    """Draw answers in lines, with a mark under every wrong step. Width follows length."""
+    """Draw answers in lines, with a mark under every wrong step; longer answers are wider."""
     picture = _ROW * lines[0][0].targets.shape[1]
     line_height = _HEADING + 2 * picture + _GAP + _MARKS
     height = 0.3 + line_height * len(lines)

@@ -70,7 +70,7 @@ def draw_learning_curves(
 def draw_costs_along(experiment: "Experiment", curves: Curves, trained: int) -> Figure:
     """Draw figure 11: our costs and the paper's beyond the trained range, along one axis.
 
-    curves: x is the size along the axis, the same for every run of a model.
+    curves: x is the size along the axis; all runs of a model have equal sizes.
     trained: largest size in training.
     """
     axis, published = experiment.axis, experiment.paper_costs
@@ -91,7 +91,7 @@ def draw_costs_along(experiment: "Experiment", curves: Curves, trained: int) -> 
 
 
 def _frame(axes: Sequence[Axes], title: str, bits: tuple[float, float]) -> None:
-    """Draw the cost axis and the title. A margin keeps a line at zero clear of the frame."""
+    """Draw the cost axis and the title, with a margin between a line at zero and the frame."""
     margin = 0.02 * (bits[1] - bits[0])
     for ax in axes:
         ax.set_ylim(bits[0] - margin, bits[1])

@@ -1,4 +1,4 @@
-"""Figures 1 and 2: the machine and its addressing, in the code's own names."""
+"""Figures 1 and 2: the machine and its addressing, with the names that the code uses."""
 
 from typing import Any, NamedTuple
 

@@ -37,7 +37,7 @@ def learning(experiment: "Experiment", runs: RunFolders) -> Figure:
 
 
 def answers(experiment: "Experiment", runs: RunFolders, models: Sequence[str]) -> Figure:
-    """Draw one answer of a network per size, in rising order: the answer of median cost."""
+    """Draw one answer of a network per size, smallest first: the answer with the median cost."""
     network = runs.best(experiment.task, *models)
     *shorter, longest = (network.answer(case_name(case), case) for case in experiment.beyond)
     title = f"{network.title}: {experiment.title.lower()}, {MIDDLE}"
@@ -73,7 +73,7 @@ def memory(
 ) -> Figure:
     """Draw one write head and one read head at work on one problem.
 
-    models: models in order of preference; without a run of these, any machine with heads.
+    models: models in order of preference; if they have no run, any machine with heads is used.
     picture: function that draws a recording, given the numbers of the two heads (empty:
         `task_memory_use`).
     """

@@ -49,7 +49,7 @@ class Picture(NamedTuple):
 
 @style.styled
 def memory_use(trace: Trace, write_head: int | None = None, read_head: int | None = None) -> Figure:
-    """Draw what a write head and a read head do in one sequence of any task.
+    """Draw the actions of a write head and a read head in one sequence of any task.
 
     trace: trace of one sequence; `trace.sequence(index)` selects one from a batch.
     write_head, read_head: heads, counted from zero (None: the heads with the sharpest focus).

@@ -27,7 +27,7 @@ ANSWERS = 101
 
 
 class MissingError(Exception):
-    """Raised when the runs lack something that a figure needs; the message names it."""
+    """Error for a figure whose data is missing in the runs; the message names the data."""
 
 
 class TrainedNetwork(NamedTuple):
@@ -46,7 +46,7 @@ class TrainedNetwork(NamedTuple):
         return logits.cpu()
 
     def answer(self, title: str, case: Case) -> Answer:
-        """Return the answer of median cost to `ANSWERS` problems, the same for all networks."""
+        """Return the answer with the median cost of `ANSWERS` problems, equal for all networks."""
         batch = self.task.at(**case).sample(ANSWERS, block_generator("figures", 1))
         logits = self.logits(batch.inputs)
         middle = int(cost_in_bits(logits, batch).argsort()[ANSWERS // 2])
@@ -80,7 +80,7 @@ class RunFolders:
         family: Family | None = None,
     ) -> None:
         self.lacking: list[str] = []
-        """Missing runs that a figure was drawn without."""
+        """Missing runs: figures were drawn without these runs."""
         self._runs: dict[tuple[str, str], list[Run]] = {}
         for run in open_runs(folders, task, family):
             self._runs.setdefault(run.settings.network, []).append(run)
@@ -95,7 +95,7 @@ class RunFolders:
         return next(iter(self._of(name).values()))[0].settings.task
 
     def learning_curves(self, task: str) -> dict[str, list[CostCurve]]:
-        """Return the learning curves by model, over thousands of sequences."""
+        """Return the learning curves by model; x is in thousands of sequences."""
         by_model = self._of(task)
         curves = {model: [_learning_curve(run) for run in runs] for model, runs in by_model.items()}
         curves = {model: [c for c in some if len(c.x)] for model, some in curves.items()}
@@ -111,7 +111,7 @@ class RunFolders:
         }
 
     def best(self, task: str, *models: str) -> TrainedNetwork:
-        """Return the network with the lowest cost. Use the first of the models that has a run."""
+        """Return the network with the lowest cost, among the runs of the first model with runs."""
         for model in models:
             if runs := self._runs.get((task, model)):
                 run = min(runs, key=_lowest_cost)
@@ -124,7 +124,7 @@ class RunFolders:
         return [s.model_name for s in found if s.family.describe(s.model).heads]
 
     def wanted(self, task: str, *models: str) -> list[TrainedNetwork]:
-        """Return the network of `best` in a list; if there is none, note it in `lacking`."""
+        """Return a list with the network of `best`; if none, return [] and add it to `lacking`."""
         try:
             return [self.best(task, *models)]
         except MissingError as error:
@@ -150,7 +150,7 @@ def _loaded(run: Run) -> Model:
 
 
 def _learning_curve(run: Run) -> CostCurve:
-    """Return the learning curve of the chosen start, over the sequences of that start."""
+    """Return the learning curve of the chosen start; x counts the sequences of this start."""
     lines = chosen_start(read_metrics(run.metrics), run.settings.training.trial_length)
     sequences = np.array([line["sequences"] for line in lines], dtype=float)
     return CostCurve(sequences / 1000, np.array([line["bits"] for line in lines], dtype=float))

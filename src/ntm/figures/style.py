@@ -44,7 +44,7 @@ WEIGHTS = _scale(
 
 
 def styled(draw: Callable[Arguments, Figure]) -> Callable[Arguments, Figure]:
-    """Make a function draw in this style, whatever matplotlib settings the caller has."""
+    """Make a function draw in this style; matplotlib settings of the caller have no effect."""
 
     @wraps(draw)
     def drawn(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Figure:

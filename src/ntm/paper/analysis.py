@@ -6,7 +6,7 @@
 
 A network may solve a task differently from the paper's network. Then the claims do not hold, and
 the numbers show what the network does instead. If there are several heads, the pair that comes
-closest to the claim is chosen on half of the sequences and measured on the other half.
+closest to the claims is chosen on half of the sequences and measured on the other half.
 """
 
 import torch

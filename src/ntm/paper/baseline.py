@@ -34,13 +34,13 @@ def baseline() -> tuple[LSTMBaseline, dict[str, Any]]:
 
 
 def baseline_settings() -> Settings:
-    """Return the settings of the paper's network, which the baseline stands for."""
+    """Return the settings of the paper's LSTM; the page shows the baseline in its place."""
     return paper_settings("copy", "lstm")
 
 
 @torch.no_grad()
 def as_ntm(lstm: LSTMBaseline) -> NTM:
-    """Return an NTM with the same answers as an LSTM of one layer."""
+    """Return an NTM that gives the answers of an LSTM of one layer."""
     config = lstm.config
     if config.layers != 1:
         raise ValueError(f"Only one layer fits a controller; this LSTM has {config.layers}.")

@@ -151,9 +151,9 @@ class Experiment:
     abilities: tuple[AbilityCase, ...] = ()
     """Measurements of the networks in the package, in addition to the trained range."""
     threshold: float = 0.01
-    """Cost in bits per sequence. Tables report how soon a learning curve falls below it."""
+    """Cost in bits per sequence; tables report when a learning curve first is below it."""
     window: int = 1000
-    """Number of sequences over which that cost is averaged."""
+    """Number of sequences over which the cost of a learning curve is averaged."""
     goals: tuple[Goal, ...] = ()
     figures: tuple[FigureSpec, ...] = ()
     analysis: "Callable[[Recording], Analysis]" = ANY_ANALYSIS
@@ -181,7 +181,7 @@ class Experiment:
             object.__setattr__(self, "figures", _figures_of_any_task(self.title.lower()))
 
     def analyse(self, recording: "Recording") -> "Analysis":
-        """Measure the heads with the task's analysis; for machines unlike an NTM, a general one."""
+        """Measure the heads: with the task's analysis for NTMs, with a general one for others."""
         fitting = self.analysis if tells_modes(recording.trace) else ANY_ANALYSIS
         found: Analysis = fitting(recording)
         return found

@@ -42,7 +42,7 @@ def draw_figures(
 
 
 def redraw_figures(runs: RunFolders, out: Path, formats: Sequence[str]) -> Iterator[DrawnFigure]:
-    """Draw figures in a folder that has some. An incomplete figure never replaces an older one."""
+    """Draw figures in a folder with older figures; an incomplete figure replaces no older one."""
     for experiment, figure in figures_of(runs.tasks):
         yield drawn(experiment, figure, runs, out, formats, keep=True)
 

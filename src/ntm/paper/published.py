@@ -18,7 +18,7 @@ class Reading(NamedTuple):
 
     bits: float
     beyond: bool = False
-    """Whether the curve is above the figure's frame there, so the cost is higher than `bits`."""
+    """Whether the curve is above the figure's frame, so that the cost is higher than `bits`."""
 
     def __str__(self) -> str:
         text = f"{self.bits:.3f}" if self.bits < 1 else bits_text(self.bits)
@@ -26,7 +26,7 @@ class Reading(NamedTuple):
 
 
 def paper_curves(task: str) -> dict[str, CostCurve]:
-    """Return the paper's learning curves for a task, by model; empty if it has none.
+    """Return the paper's learning curves for a task, by model; empty if there are none.
 
     A task with a known optimum also has the curve "optimal". Each point is a mean over
     about 10,000 sequences; points above the figure's frame are missing.
@@ -35,18 +35,18 @@ def paper_curves(task: str) -> dict[str, CostCurve]:
 
 
 def paper_costs(task: str) -> dict[str, CostCurve]:
-    """Return the paper's costs along an axis of a task, by model; empty if it has none."""
+    """Return the paper's costs along the task's axis, by model; empty if the paper has none."""
     return experiment_of(task).paper_costs
 
 
 def final_cost(task: str, model: str) -> Reading | None:
-    """Return the mean over the last tenth of a learning curve, above the optimum if known."""
+    """Return the mean cost over the last tenth of a curve, minus the optimum if it is known."""
     curve = _above_optimum(task, model)
     return curve and Reading(float(curve.bits[curve.x > 0.9 * curve.x[-1]].mean()))
 
 
 def cost_at(task: str, model: str, sequences: int) -> Reading | None:
-    """Return the cost of the learning curve after these sequences, above the optimum if known."""
+    """Return the cost after this many sequences; if the optimum is known, the cost above it."""
     curve, frame = _above_optimum(task, model), experiment_of(task).frame
     if curve is None:
         return None
@@ -58,14 +58,14 @@ def cost_at(task: str, model: str, sequences: int) -> Reading | None:
 
 
 def sequences_needed(task: str, model: str, bits: float, window: int) -> int | None:
-    """Return the sequences until a learning curve is below a cost, in whole thousands, or None."""
+    """Return how many sequences bring a curve below a cost, rounded to 1,000, or None."""
     curve = _above_optimum(task, model)
     found = curve and first_below(1000 * curve.x, curve.bits, bits, window)
     return None if found is None else 1000 * round(found / 1000)
 
 
 def cost_of_case(task: str, model: str, case: Case) -> Reading | None:
-    """Return the paper's cost at a size beyond the trained range, or None if it has none."""
+    """Return the paper's cost at a size beyond the trained range; None if it is not given."""
     curve = paper_costs(task).get(model)
     if curve is None:
         return None
@@ -79,6 +79,6 @@ def _above_optimum(task: str, model: str) -> CostCurve | None:
 
 
 def _optimum(task: str) -> float:
-    """Return the optimum in the paper's figure, or zero if it shows none."""
+    """Return the optimum in the paper's figure, or zero if the figure shows none."""
     optimal = paper_curves(task).get(OPTIMAL)
     return 0.0 if optimal is None else float(optimal.bits.mean())

@@ -1,7 +1,7 @@
 """Publish a run as a network of the package: measure it, and write its weights and its card.
 
 python -m ntm.paper.publishing RUN... publishes the best of these runs for each network. A network
-that was trained with structured data is measured on the paper's fair bits, like the others.
+that was trained with structured data (drawings) is measured on random bits, as in the paper.
 """
 
 import math

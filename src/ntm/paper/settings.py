@@ -71,7 +71,7 @@ def paper_network(task: str, model: str) -> PaperNetwork | None:
 
 
 def paper_settings(task: str | Task, model: str = "ntm-ff") -> Settings:
-    """Return the paper's settings for a task and a model. A task of yours gets copy's settings.
+    """Return the paper's settings for a task and a model; for other tasks, copy's settings.
 
     The initialisation is ours, because the paper does not give one.
     """

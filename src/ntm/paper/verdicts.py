@@ -19,7 +19,7 @@ from ntm.tasks import TASKS
 from ntm.tasks.cases import TRAINED_RANGE, Case, case_name
 
 SEQUENCES, SEED = 200, 1_000_004
-"""Number and seed of the fresh sequences behind a verdict at the end of training."""
+"""Number and seed of the fresh sequences that are measured at the end of training."""
 
 
 class Verdict(NamedTuple):
@@ -31,16 +31,16 @@ class Verdict(NamedTuple):
     perfect: float
     """Share of the sequences without a wrong bit."""
     above: str
-    """Words after "bits" if the optimum is known."""
+    """Text to add after "bits" if the optimum is known, such as " above the optimum"."""
 
     @property
     def reached(self) -> bool:
-        """Whether the network reaches the goal, however long it was trained."""
+        """Whether the network reaches the goal, after any number of training sequences."""
         return meets(self.goal, self.bits, self.perfect)
 
     @property
     def sentence(self) -> str:
-        """The verdict in words."""
+        """The verdict as a sentence."""
         found = f"{bits_text(self.bits)} bits per sequence{self.above}"
         if self.goal.perfect is not None:
             found = f"{percent(self.perfect)} without a wrong bit"
@@ -49,7 +49,7 @@ class Verdict(NamedTuple):
 
 
 def goals_of(settings: Settings) -> list[Goal]:
-    """Return the goals of a run; none if it changes a setting of the task."""
+    """Return the goals of a run; none if the run changes a setting of the task."""
     if settings.task != TASKS.find(settings.task.name)():
         return []
     goals = experiment_of(settings.task.name).goals
@@ -57,7 +57,7 @@ def goals_of(settings: Settings) -> list[Goal]:
 
 
 def judge(run: Run, sequences: int = SEQUENCES) -> list[Verdict]:
-    """Measure the best weights of a run on fresh sequences, for each of its goals."""
+    """Measure the best weights of a run on fresh sequences; return a verdict for each goal."""
     goals = goals_of(run.settings)
     if not goals:
         return []
@@ -66,16 +66,17 @@ def judge(run: Run, sequences: int = SEQUENCES) -> list[Verdict]:
 
 
 def verdict_on(found: Evaluation, settings: Settings, at: Case) -> Verdict | None:
-    """Return the verdict on a measurement at these sizes; None if no goal is about them."""
+    """Return the verdict on a measurement at these sizes; None if there is no goal for them."""
     goals = (goal for goal in goals_of(settings) if dict(goal.at) == dict(at))
     goal = next(goals, None)
     return None if goal is None else _of(goal, found)
 
 
 def missed_in_validation(run: Run) -> str:
-    """Describe how the validation cost of a run misses its goal; empty if reached or unknown.
+    """Describe how the validation cost of a run misses its goal.
 
-    This measures nothing, so it is quick and less certain than `judge`.
+    The text is empty if the goal is reached, or if cost or goal is unknown. The cost is the stored
+    one and no problem is solved again, so this is quicker but less certain than `judge`.
     """
     bits = run.load_model()[1].get("validation_bits")
     goals = [goal for goal in goals_of(run.settings) if goal.at == TRAINED_RANGE]
@@ -88,7 +89,7 @@ def missed_in_validation(run: Run) -> str:
 
 
 def meets(goal: Goal, bits: float, perfect: float) -> bool:
-    """Return whether a cost and a share of faultless sequences reach a goal."""
+    """Return whether a cost and a share of sequences without a wrong bit reach a goal."""
     if goal.perfect is not None:
         return perfect >= goal.perfect
     if goal.published is not None:

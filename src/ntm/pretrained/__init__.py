@@ -3,12 +3,12 @@
     net = NTM.from_pretrained("copy-ff")
 
 Each safetensors file in this folder holds the weights of one network. The metadata hold the
-training settings and the costs on fresh sequences, within and beyond the trained range;
-`ntm pretrained` shows them. Several seeds were trained, and the seed with the lowest validation
-cost was published. If the run validates beyond the range, this cost includes the cost there. The
-published costs were measured on other sequences. The two networks of the copy task were then
-trained further with drawings among the data (task.structured), so that they copy any drawing.
-`ntm.runs.packaged` reads and loads the files.
+training settings and the costs on fresh sequences, within and beyond the trained range; `ntm
+pretrained` shows them. Several seeds were trained, and the seed with the lowest validation cost was
+published. If the run also validates beyond the trained range, the validation cost includes the cost
+beyond it. The published costs were measured on other sequences. The two networks of the copy task
+were then trained further with drawings among the data (task.structured), so that they copy any
+drawing. `ntm.runs.packaged` reads and loads the files.
 """
 
 from typing import TYPE_CHECKING

@@ -27,13 +27,13 @@ _OPTIONS = {
 
 
 class SeedGroup(NamedTuple):
-    """Runs of one network with equal settings, by seed."""
+    """Runs whose settings are equal except for the seed, in the order of their seeds."""
 
     records: Sequence[RunRecord]
 
     @property
     def settings(self) -> Settings:
-        """Settings, with the first run's seed."""
+        """Settings of the runs, with the seed of the first run."""
         return self.records[0].settings
 
     @property
@@ -43,7 +43,7 @@ class SeedGroup(NamedTuple):
 
     @property
     def model(self) -> str:
-        """Name of the model on the command line."""
+        """Name of the model, as on the command line."""
         return self.records[0].model
 
     @property
@@ -56,7 +56,7 @@ class SeedGroup(NamedTuple):
 
     @property
     def seeds(self) -> str:
-        """Seeds as text: 0 to 9, or 0, 2, 5."""
+        """Seeds as text, such as "0 to 9" or "0, 2, 5"."""
         seeds = [record.seed for record in self.records]
         if len(seeds) > 1 and seeds == list(range(seeds[0], seeds[-1] + 1)):
             return f"{seeds[0]} to {seeds[-1]}"
@@ -64,7 +64,7 @@ class SeedGroup(NamedTuple):
 
     @property
     def command(self) -> str:
-        """Command that trains such a run; S stands for the seed."""
+        """Command that trains a run of this group; the letter S stands for the seed."""
         return command_of(self.settings, "S")
 
 
@@ -84,7 +84,7 @@ def command_of(settings: Settings, seed: str | None = None) -> str:
 
 
 def grouped(records: Iterable[RunRecord], task: str) -> list[SeedGroup]:
-    """Return the groups of a task, in the order of the paper's tables."""
+    """Return the groups of a task, ordered by model and by number of changed settings."""
     found: dict[str, list[RunRecord]] = {}
     for record in records:
         if record.task == task:
@@ -97,7 +97,7 @@ def grouped(records: Iterable[RunRecord], task: str) -> list[SeedGroup]:
 
 
 def by_experiment(records: Sequence[RunRecord]) -> list[tuple[Experiment, list[SeedGroup]]]:
-    """Return all groups by experiment, the paper's first; omit experiments without runs."""
+    """Return the groups of every experiment with runs; the paper's experiments come first."""
     tasks = dict.fromkeys([*(e.task for e in experiments()), *(r.task for r in records)])
     found = [(experiment_of(task), grouped(records, task)) for task in tasks]
     return [(experiment, groups) for experiment, groups in found if groups]
@@ -115,18 +115,18 @@ def changed_settings(settings: Settings, base: Settings) -> dict[str, str]:
 
 
 def departures(settings: Settings, base: Settings) -> dict[str, str]:
-    """Return the settings that differ from `base` and may change what is learned."""
+    """Return the settings that differ from `base` and may change the learned weights."""
     harmless = {*_BOOKKEEPING, "training.seed", "training.sequences"}
     return {k: v for k, v in changed_settings(settings, base).items() if k not in harmless}
 
 
 def paper_departures(settings: Settings) -> dict[str, str]:
-    """Return the settings that differ from the paper's and may change what is learned."""
+    """Return the settings that differ from the paper's and may change the learned weights."""
     return departures(settings, paper_settings(*settings.network))
 
 
 def _nearest(settings: Settings) -> tuple[Settings, str]:
-    """Return the defaults with fewer differences: ours, or the paper's together with a name."""
+    """Return the defaults nearest to the settings, ours or the paper's, and words ("" for ours)."""
     ours, paper = settings_for(*settings.network), paper_settings(*settings.network)
     if len(departures(settings, paper)) < len(departures(settings, ours)):
         return paper, "the paper's protocol"

@@ -20,27 +20,27 @@ WEIGHTS: tuple[Weights, ...] = ("best", "latest")
 
 @dataclass(frozen=True)
 class Effort:
-    """Amount of measurement per run."""
+    """Number of sequences for the measurements of each run, and their seed."""
 
     sequences: int = 1000
     """Number of fresh sequences for each cost."""
     watched: int = 200
     """Number of sequences for the analysis of the heads."""
     seed: int = 1
-    """Seed of the sequences, the same for every run."""
+    """Seed of the sequences: every run is measured on equal sequences."""
 
 
 QUICK = Effort(sequences=100, watched=60)
 
 
 def evaluation_key(run: Run, effort: Effort) -> Json:
-    """Return everything that an evaluation depends on. An equal key means it is up to date."""
+    """Return all inputs of an evaluation; if they are unchanged, the evaluation is up to date."""
     chosen = {"sequences": effort.sequences, "seed": effort.seed}
     return chosen | {"cases": [dict(at) for at in cases(run)], "weights": weights_digests(run)}
 
 
 def analysis_key(run: Run, effort: Effort) -> Json:
-    """Return everything that an analysis depends on."""
+    """Return all inputs of an analysis; if they are unchanged, the analysis is up to date."""
     return {"sequences": effort.watched, "seed": effort.seed, "weights": weights_digests(run)}
 
 
@@ -72,7 +72,7 @@ def evaluate_run(run: Run, effort: Effort, note: Callable[[str], None]) -> Json:
 
 
 def analyse_run(run: Run, effort: Effort) -> Json:
-    """Analyse the heads of a run's best weights and compare them with the paper's claims."""
+    """Analyse the heads of a run's best weights; return findings about the paper's claims."""
     model, _ = run.load_model()
     return analyse(model, run.settings.task, effort.watched, effort.seed).to_json()
 
@@ -83,7 +83,7 @@ def cases(run: Run) -> tuple[Case, ...]:
 
 
 def weights_digests(run: Run) -> dict[str, str]:
-    """Return the checksums of a run's weights."""
+    """Return the checksums of a run's files of weights, for "best" and "latest"."""
     files = {weights: run.weights_file(weights) for weights in WEIGHTS}
     return {weights: digest(file) for weights, file in files.items() if file.exists()}
 

@@ -77,14 +77,14 @@ def _shown(results: Results) -> dict[str, Any]:
 
 
 def _lacking(results: Results) -> dict[int | str, list[str]]:
-    """Return what each figure lacks, by its number, or by its name if it has no number."""
+    """Return what is missing in each figure, by number, or by name without a number."""
     file = results.figures / "figures.json"
     drawn = read_json(file)["figures"] if file.exists() else []
     return {figure["number"] or figure["name"]: figure["lacking"] for figure in drawn}
 
 
 def _shares_of_short_runs(records: Sequence[RunRecord]) -> list[float]:
-    """Return the trained share of every run that is shorter than in `ntm train`."""
+    """Return the length of each run shorter than the default, as a share of the default."""
     whole = [settings_for(record.task, record.model).training.sequences for record in records]
     shares = [record.sequences / full for record, full in zip(records, whole, strict=True)]
     return [share for share in shares if share < 1]
@@ -105,7 +105,7 @@ def numbers_beside(experiment: Experiment, figure: FigureSpec, records: Records)
 
 
 def best_record(records: Records, models: Sequence[str]) -> RunRecord | None:
-    """Return the run that figures show: the cheapest run of the first model that has any."""
+    """Return the run with the lowest cost of the first model that has runs; figures show it."""
     for model in models:
         if some := [record for record in records if record.model == model]:
             return min(some, key=lambda record: record.deciding_bits)
@@ -113,7 +113,7 @@ def best_record(records: Records, models: Sequence[str]) -> RunRecord | None:
 
 
 def _curves(experiment: Experiment, records: Records, _: Sequence[str]) -> Table:
-    """Return the costs at the end of the learning curves."""
+    """Return a table of costs at the end of training, here and in the paper."""
     groups = grouped(records, experiment.task)
     network = f"network, bits{above_optimum(groups)}"
     rows = [
@@ -142,7 +142,7 @@ def _beyond(experiment: Experiment, records: Records, models: Sequence[str]) -> 
 
 
 def _published(experiment: Experiment, records: Records, _: Sequence[str]) -> Table:
-    """Return our costs and the paper's beyond the trained range, where the paper gives costs."""
+    """Return a table of our costs and the paper's costs beyond the trained range."""
     rows = [
         (group.name, case_name(case), str(reading), costs_text(group, case))
         for group in grouped(records, experiment.task)
@@ -153,7 +153,7 @@ def _published(experiment: Experiment, records: Records, _: Sequence[str]) -> Ta
 
 
 def _heads(_: Experiment, records: Records, models: Sequence[str]) -> Table:
-    """Return the findings about the heads of the network in a figure."""
+    """Return a table of findings about the heads, for the network that a figure shows."""
     record = best_record(records, models)
     findings = record.analysis["findings"] if record and record.analysis else []
     rows = [

@@ -52,10 +52,10 @@ def reproduce(
 ) -> Reproduction:
     """Train the missing runs, measure all runs, and write a report.
 
-    wanted: settings of every run. Runs are trained in folders of out/runs.
-    taken: folders of existing runs. If they contain a network (a task and a model), their runs of
-        it are used as they are and the network is not trained again.
-    workers: number of processes that train at a time (None: one per core).
+    wanted: settings of every run. Each run is trained in a folder in out/runs.
+    taken: folders of existing runs. If one of these runs has the task and the model of a wanted
+        run, the wanted run is not trained; the existing run is measured instead.
+    workers: number of processes that train at a time (None: the number that fits on the cores).
     """
     progress = progress or Stages(STAGES)
     out = Path(out)
@@ -90,8 +90,8 @@ def _train(jobs: Sequence[Job], workers: int | None, progress: Stages) -> list[s
 def collect(runs: Sequence[Run], out: str | Path, effort: Effort, progress: Stages) -> Results:
     """Measure runs and write a folder of results, or add the runs to an existing folder.
 
-    Runs that the folder already contains, by name, are measured again if they changed. Figures show
-    all runs of the folder.
+    If the folder already contains a run of the same name, the run is measured again only if it has
+    changed. Figures show all runs of the folder.
     """
     results = Results(Path(out))
     _require_own_names(runs)
@@ -147,7 +147,7 @@ def _draw(runs: Sequence[Run], results: Results, progress: Stages) -> None:
 
 
 def _figures_key(runs: Iterable[Run], results: Results) -> Json:
-    """Return a key of everything that figures depend on: weights, records and experiments."""
+    """Return a key that changes if a figure may change: weights, records, experiments."""
     from matplotlib import __version__
 
     made_from = {_name(run): list(measure.weights_digests(run).values()) for run in runs}
@@ -172,7 +172,7 @@ class RecordedRuns(RunFolders):
     """Runs of a folder of results.
 
     Learning curves and costs come from the records, so a figure shows every run of the folder.
-    Networks come from the given runs, or from the package if no run of that network is given.
+    Networks come from `runs`; for a task and model without a run, the packaged network is used.
     """
 
     def __init__(self, records: Sequence[RunRecord], runs: Sequence[Run]) -> None:
@@ -196,7 +196,7 @@ class RecordedRuns(RunFolders):
         return self._of_task(name)[0].settings.task
 
     def learning_curves(self, task: str) -> dict[str, list[CostCurve]]:
-        """Return the learning curves by model, over thousands of sequences."""
+        """Return the learning curves by model; x is in thousands of sequences."""
         curves: dict[str, list[CostCurve]] = {}
         for record in self._of_task(task):
             curve = record.own_curve

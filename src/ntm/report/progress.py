@@ -1,4 +1,4 @@
-"""Progress of a job in stages: the current stage, its share done, and the state of every run."""
+"""Progress of a job in stages: current stage, completed share, and state of every run."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,7 +18,7 @@ _SHARES = {"train": 85, "evaluate": 6, "analyse": 4, "draw": 4, "report": 1}
 
 
 class Stages:
-    """Progress of a sequence of stages, shown on a display if there is one."""
+    """Progress of a sequence of stages; display: where the progress is shown (None: nowhere)."""
 
     def __init__(self, names: Iterable[str], display: ProgressDisplay | None = None) -> None:
         self.names, self._display = list(names), display
@@ -63,13 +63,13 @@ class Stages:
         self._show(now=all(standing.ended for standing in standings))
 
     def note(self, text: str) -> None:
-        """Print a line that stays."""
+        """Print a line above the progress bars, which stays on the terminal."""
         if self._display:
             self._display.note(text)
 
     @property
     def title(self) -> str:
-        """Number and name of the stage: [2/5] evaluate."""
+        """Number and name of the stage, such as "[2/5] evaluate"."""
         return f"[{self._number + 1}/{len(self.names)}] {self.names[self._number]}"
 
     @property

@@ -1,11 +1,11 @@
-"""A folder of results and its records of runs: the small files from which all tables are made.
+"""A folder of results. A record is a folder of small files about one run, for all tables.
 
 README.md               the tables
 report.html             everything on one page
 figures/                the figures
 data/copy-ntm-ff-0/     the record of one run
   config.json           the settings
-  curve.csv             the learning curve, thinned: sequences,bits,seconds
+  curve.csv             the learning curve with fewer points: sequences,bits,seconds
   chosen.csv            the learning curve of the chosen start alone (runs that try several starts)
   evaluation.json       costs within and beyond the trained range, best and latest weights
   analysis.json         analysis of the heads (NTMs)
@@ -29,11 +29,11 @@ from ntm.trace import Array
 
 FORMAT = 1
 FINENESS = 100
-"""Resolution of a thinned curve: points are at least their position / FINENESS apart."""
+"""Resolution of a reduced curve: after n sequences, points are at least n / FINENESS apart."""
 
 
 class LearningCurve(NamedTuple):
-    """Learning curve; arrays of (points,)."""
+    """Learning curve: one value per point in each array."""
 
     sequences: Array
     bits: Array  # mean cost per sequence since the previous point
@@ -54,7 +54,7 @@ class RunRecord:
 
     @property
     def own_curve(self) -> LearningCurve | None:
-        """Learning curve over the sequences that trained this network, without other starts."""
+        """Learning curve without the sequences of other starts; None if it was not stored."""
         return self.chosen if self.settings.training.has_trials else self.curve
 
     @property
@@ -64,7 +64,7 @@ class RunRecord:
 
     @property
     def model(self) -> str:
-        """Name of the model on the command line."""
+        """Name of the model, as on the command line."""
         return self.settings.model_name
 
     @property
@@ -74,7 +74,7 @@ class RunRecord:
 
     @property
     def sequences(self) -> int:
-        """Number of training sequences."""
+        """Number of training sequences of the latest weights."""
         return int(self._weights("latest")["sequences"])
 
     @property
@@ -84,17 +84,20 @@ class RunRecord:
 
     @property
     def seconds(self) -> float:
-        """Training time."""
+        """Training time in seconds."""
         return float(self.curve.seconds[-1]) if len(self.curve.seconds) else 0.0
 
     @property
     def validation_bits(self) -> float:
-        """Validation cost of the best weights; infinite if none was measured."""
+        """Validation cost of the best weights; infinite if there was no validation."""
         return float(self._weights("best").get("validation_bits", np.inf))
 
     @property
     def deciding_bits(self) -> float:
-        """Cost that chose the best weights: validation plus beyond the range; infinite if none."""
+        """Validation cost for choosing the best weights: in the trained range plus beyond it.
+
+        Infinite if there was no validation.
+        """
         bits = validated(self._weights("best"))
         return np.inf if bits is None else bits
 
@@ -106,7 +109,7 @@ class RunRecord:
         raise RunError(f"{self.name} was not evaluated at {axes}; run `ntm results` again.")
 
     def _weights(self, weights: str) -> Json:
-        """Return the evaluation of these weights, or of the only weights there are."""
+        """Return the evaluation of these weights, or of the other ones if these are missing."""
         some = self.evaluation.get(weights) or next(
             self.evaluation[other] for other in WEIGHTS if other in self.evaluation
         )
@@ -153,7 +156,7 @@ def thinned(metrics: list[dict[str, Any]]) -> LearningCurve:
 
 
 def store_run(run: Run, folder: Path) -> None:
-    """Copy the settings and the learning curve of a run."""
+    """Copy the settings and the learning curve of a run to the folder of its record."""
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / "config.json", (run.path / "config.json").read_bytes())
     lines, training = read_metrics(run.metrics), run.settings.training
@@ -164,13 +167,13 @@ def store_run(run: Run, folder: Path) -> None:
 
 
 def store_json(file: Path, facts: Json) -> None:
-    """Write facts as JSON, such as measurements and their key."""
+    """Write facts to a JSON file, for example measurements with the key of `is_up_to_date`."""
     data = {"format": FORMAT, **facts}
     write_atomically(file, json.dumps(data, indent=1).encode() + b"\n")
 
 
 def is_up_to_date(file: Path, key: Json) -> bool:
-    """Return whether a file contains measurements with this key."""
+    """Return whether a file exists and was made from the inputs that this key identifies."""
     return file.exists() and read_json(file).get("key") == key
 
 
@@ -187,7 +190,7 @@ def _read_record(folder: Path) -> RunRecord:
 
 
 def read_json(file: Path) -> Json:
-    """Read a file of `store_json`, or raise a RunError that explains why it cannot be used."""
+    """Read a file that `store_json` wrote; raise RunError if the file cannot be used."""
     try:
         data: Json = json.loads(file.read_bytes())
     except ValueError as error:

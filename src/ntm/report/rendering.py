@@ -12,7 +12,7 @@ from ntm.terminal.table import Table
 
 
 def rendered(template: str, *, package: str = "ntm.report", **values: Any) -> str:
-    """Fill in a template. Text is escaped in HTML templates."""
+    """Return a template filled in with the values; in HTML templates, text is escaped."""
     return _environment(package).get_template(template).render(values)
 
 
@@ -23,7 +23,7 @@ def as_html(text: str) -> Markup:
 
 
 def table_as_html(table: Table) -> Markup:
-    """Return a table as a figure element of HTML."""
+    """Return a table as an HTML element `figure`."""
     return Markup(rendered("table.html", table=table))
 
 

@@ -22,7 +22,7 @@ _GOALS_NOTE = (
 
 
 def how_measured(records: Iterable[RunRecord]) -> str:
-    """Return a sentence with the number of sequences behind each cost."""
+    """Return a sentence that says over how many sequences each cost is averaged."""
     counts = sorted({int(record.at(TRAINED_RANGE)["sequences"]) for record in records})
     some = " to ".join(f"{count:,}" for count in dict.fromkeys((counts[0], counts[-1])))
     return f"Each cost is the mean over {some} fresh sequences, the same ones for every run."
@@ -40,12 +40,12 @@ def share(record: RunRecord, at: Case) -> float:
 
 
 def above_optimum(groups: Sequence[SeedGroup]) -> str:
-    """Return the words to add after "bits" if the optimum of the task is known."""
+    """Return " above the optimum" if the optimum of the task is known, else an empty text."""
     return " above the optimum" if groups[0].settings.task.optimum is not None else ""
 
 
 def needed(record: RunRecord, bits: float, window: int = 1000) -> int | None:
-    """Return the sequences until the learning curve is first below a cost, or None.
+    """Return the number of sequences until the learning curve is first below a cost, or None.
 
     window: number of sequences over which the cost is averaged.
     """
@@ -54,7 +54,7 @@ def needed(record: RunRecord, bits: float, window: int = 1000) -> int | None:
 
 
 def trained_range_table(experiment: Experiment, groups: Sequence[SeedGroup]) -> Table:
-    """Return costs on the trained range, with the sequences and the time of training."""
+    """Return a table of costs on the trained range, with number of sequences and time."""
     note = (
         f"Bits per sequence{above_optimum(groups)}. Solved: the number of seeds whose best weights "
         f"reach the goal of the trained range, after any number of sequences. "
@@ -94,7 +94,7 @@ def solved(experiment: Experiment, group: SeedGroup) -> str:
 
 
 def beyond_table(experiment: Experiment, groups: Sequence[SeedGroup]) -> Table | None:
-    """Return our costs and the paper's beyond the trained range; None without such cases."""
+    """Return a table of our costs and the paper's beyond the trained range; None if empty."""
     cases = experiment.beyond
     if not cases:
         return None
@@ -115,7 +115,7 @@ def costs_text(group: SeedGroup, at: Case = TRAINED_RANGE, weights: str = "best"
 
 
 def runs_table(experiment: Experiment, groups: Sequence[SeedGroup]) -> Table:
-    """Return every run, including runs that failed to learn."""
+    """Return a table with a row for every run, including runs that failed to learn."""
     records = [record for group in groups for record in group.records]
     added = any(record.settings.training.validate_beyond for record in records)
     also = " (with training.validate_beyond: plus the cost beyond the range)" if added else ""
@@ -143,7 +143,7 @@ def _run_row(record: RunRecord, beyond: Sequence[Case]) -> dict[str, str]:
 
 
 def heads_table(group: SeedGroup) -> Table | None:
-    """Return the findings about the heads and the paper's claims; None for an LSTM."""
+    """Return a table of findings about heads and the paper's claims; None without analyses."""
     found = [record.analysis["findings"] for record in group.records if record.analysis is not None]
     rows = [
         {
@@ -160,7 +160,7 @@ def heads_table(group: SeedGroup) -> Table | None:
 
 
 def settings_table(groups: Iterable[SeedGroup]) -> Table:
-    """Return the sizes and settings of every network."""
+    """Return a table of the sizes and settings of every network."""
     return Table.of([_settings_row(group) for group in groups], texts=4)
 
 
@@ -210,7 +210,7 @@ def _verdict(verdicts: Sequence[str]) -> str:
 
 
 def goals_table(records: Sequence[RunRecord]) -> Table:
-    """Return every goal and the number of seeds that reach it."""
+    """Return a table of goals, with the number of seeds that reach each goal."""
     rows = [
         (
             f"{experiment.title}, {case_name(goal.at)}",

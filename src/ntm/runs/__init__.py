@@ -7,7 +7,7 @@
 
 `weights` reads and writes weights, and `facts` defines the metadata beside them. A network is in a
 run folder (`folder`), in a folder of `save_pretrained` (`saving`) or in the package (`packaged`);
-`opening` finds it by name. `ntm.training` makes runs.
+`opening` finds a network by name. `ntm.training` makes runs.
 """
 
 from ntm.runs.building import build_model, full_size

@@ -12,7 +12,7 @@ from ntm.runs.stream import block_seed
 def build_model(settings: Settings, start: int = 0) -> Model:
     """Build the network of a run on its device, with initial weights that depend on the seed.
 
-    start: number of the initialisation; each seed has many (0).
+    start: number of the start; each start of a seed has other initial weights (0).
     """
     training, family = settings.training, settings.family
     with torch.random.fork_rng(devices=[]):
@@ -42,7 +42,7 @@ def full_size(model: Model, settings: Settings) -> Model:
 
 
 def bound_backward(model: Model, settings: Settings, sequences: int) -> None:
-    """Bound the backward pass of a model as the settings say for this number of sequences."""
+    """Set the backward clip of a model to its value after this many sequences."""
     limit = settings.optimiser.backward_clip_after(sequences)
     # The loss is the mean over the batch: each sequence's gradient is divided by the batch size.
     per_sequence = None if limit is None else limit / settings.training.batch_size

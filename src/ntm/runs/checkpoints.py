@@ -37,7 +37,7 @@ class Checkpoint(NamedTuple):
 
 
 class CheckpointError(RunError):
-    """An unreadable checkpoint; the message says why."""
+    """Error for a checkpoint that cannot be read; the message says why."""
 
 
 def save(folder: Path, tensors: Mapping[str, Tensor], values: Mapping[str, Any]) -> None:
@@ -62,8 +62,8 @@ def exist(folder: Path) -> bool:
 def load_newest(folder: Path) -> tuple[Checkpoint | None, list[str]]:
     """Return the newest intact checkpoint, and a sentence for each newer damaged one.
 
-    The newer damaged ones are removed, so that they do not count among the two kept checkpoints.
-    Without checkpoints the result is None. If all are damaged, this raises a CheckpointError.
+    Newer, damaged checkpoints are removed, so that they do not count among the two kept ones. The
+    checkpoint is None if there are none. If all are damaged, raise CheckpointError.
     """
     problems: list[str] = []
     remove_leftovers(folder)
@@ -153,7 +153,7 @@ def restore(
     optimiser: torch.optim.Optimizer,
     average: torch.nn.Module | None = None,
 ) -> None:
-    """Restore the tensors of `state_tensors`, in place, so that views stay valid."""
+    """Copy the tensors of `state_tensors` into the objects in place, so that views stay valid."""
     model.load_state_dict(under("model/", tensors))
     if average is not None:
         average.load_state_dict(under("average/", tensors))

@@ -2,8 +2,8 @@
 
 
 class FolderError(ValueError):
-    """A folder with missing or conflicting content; no data is lost."""
+    """Error for a folder with missing or conflicting content; no data is lost."""
 
 
 class RunError(Exception):
-    """A run that cannot continue; the message says why and what to do."""
+    """Error for a run that cannot be used or continued; the message says why and what to do."""

@@ -19,7 +19,7 @@ _KINDS: dict[str, type] = dict.fromkeys(("sequences", "of_this_start", "start"),
 
 
 def parse_facts(text: str | bytes, needed: Collection[str] = ()) -> Facts:
-    """Parse facts by name; a ValueError says what is wrong with the text."""
+    """Return facts by name from JSON; raise ValueError if the text is wrong or lacks `needed`."""
     facts = parse_json(text)
     if not isinstance(facts, dict) or not set(needed) <= facts.keys():
         wanted = f"at least {', '.join(needed)}" if needed else "facts"
@@ -30,7 +30,7 @@ def parse_facts(text: str | bytes, needed: Collection[str] = ()) -> Facts:
 
 
 def validated(facts: Facts) -> float | None:
-    """Return the cost that selects the best weights: `validation_bits` plus `beyond_bits`, if any.
+    """Return the cost for choosing the best weights: `validation_bits` plus any `beyond_bits`.
 
     The result is None for weights that were not validated.
     """
@@ -57,7 +57,7 @@ def _line(path: Path, number: int, text: bytes) -> Facts:
 
 
 def chosen_start(lines: Sequence[Facts], trial: int) -> list[Facts]:
-    """Return the lines of the chosen start; they count only its sequences.
+    """Return the lines of the chosen start; `sequences` leaves out the other starts.
 
     trial: number of sequences per trial.
     """
@@ -76,7 +76,7 @@ def chosen_start(lines: Sequence[Facts], trial: int) -> list[Facts]:
 def merged(
     points: Sequence[tuple[int, float]], ends: Iterable[int], start: int = 0
 ) -> list[tuple[int, float]]:
-    """Thin out a learning curve: keep the points at `ends`, with the mean cost since the last one.
+    """Return only the points of a curve at `ends`, each with the mean cost since the last one.
 
     points: pairs of sequences and mean cost per sequence since the previous point.
     ends: indices of the points to keep.

@@ -50,7 +50,7 @@ class Run:
 
     @classmethod
     def create(cls, path: str | Path, settings: Settings) -> "Run":
-        """Create a run folder with its config.json; refuse a folder that already holds a run."""
+        """Create a run folder with its config.json; raise FolderError if it already holds a run."""
         path = Path(path)
         if cls.exists(path):
             raise FolderError(
@@ -199,7 +199,7 @@ def run_folders(folder: str | Path) -> list[Path]:
 
 
 def require_folder(path: Path) -> None:
-    """Refuse a path that does not exist or is a file."""
+    """Raise FolderError if a path does not exist or is a file."""
     if not path.is_dir():
         raise FolderError(
             f"{path} is not a folder." if path.exists() else f"There is no folder {path}."

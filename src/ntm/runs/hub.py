@@ -2,8 +2,8 @@
 
 A repository on the hub holds the two files that `save_pretrained` writes. Only these two files are
 downloaded, and they are read like any saved network, so no code from the hub is run. The package
-huggingface_hub transfers the files. Its cache, its tokens and its variables apply: HF_HOME,
-HF_TOKEN, HF_ENDPOINT and HF_HUB_OFFLINE.
+huggingface_hub transfers the files. It uses its own cache and tokens, and obeys its environment
+variables: HF_HOME, HF_TOKEN, HF_ENDPOINT and HF_HUB_OFFLINE.
 """
 
 import importlib

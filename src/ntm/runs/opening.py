@@ -29,7 +29,7 @@ class PackagedRun(Run):
         self.settings = self._card.settings
 
     def load_model(self, weights: Weights | None = None) -> tuple[Model, Facts]:
-        """Load the network and the metadata of its weights, the best of the run."""
+        """Return the network with its only weights, the best of the run, and their metadata."""
         name = self.path.name
         if weights == "latest":
             raise FolderError(f"{name} has only its best weights; leave --latest out.")
@@ -57,7 +57,7 @@ class SavedRun(Run):
             raise FolderError(str(error)) from error
 
     def load_model(self, weights: Weights | None = None) -> tuple[Model, Facts]:
-        """Load the network, in float32 and time first, as commands need it."""
+        """Return the network and metadata; weights are float32, inputs (time, batch, channel)."""
         if weights == "latest":
             raise FolderError(f"{self.path} has one set of weights; leave --latest out.")
         return self._found.load(), {"weights": "saved"}
@@ -133,7 +133,7 @@ def fine_tuned(settings: Settings, network: str | Path, family: Family | None = 
 
 
 def start_weights(settings: Settings) -> dict[str, Tensor]:
-    """Load the weights of the network that a run starts from; its sizes must fit the run."""
+    """Load the weights from which a run starts; raise FolderError if the sizes differ."""
     name = str(settings.training.start_from)
     found = find_network(name, settings.family)
     for key, value in vars(settings.model).items():

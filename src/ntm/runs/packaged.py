@@ -1,4 +1,4 @@
-"""Networks that come with the package: one file each, with weights and a card in its metadata."""
+"""Networks that come with the package: one file each, with weights and, as metadata, a card."""
 
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -15,7 +15,7 @@ from ntm.runs.weights import read_metadata
 Net = TypeVar("Net", bound=NTM)
 FOLDER = Path(__file__).parents[1] / "pretrained"
 SEQUENCES, SEED = 1000, 1_000_003
-"""Number and seed of the fresh sequences behind each published cost."""
+"""Number and seed of the fresh sequences on which each published cost was measured."""
 
 
 class Ability(NamedTuple):
@@ -37,11 +37,11 @@ class Card(NamedTuple):
     """Settings and measured costs of a packaged network."""
 
     settings: Settings
-    """Settings of its run, including the task."""
+    """Settings of the run that trained the network, including the task."""
     trained_sequences: int
-    """Number of sequences it was trained on before these weights were saved."""
+    """Number of sequences on which these weights were trained."""
     validation_bits: float
-    """Validation cost that selected these weights."""
+    """Validation cost of these weights in the trained range."""
     mean_bits: float
     """Mean cost of `SEQUENCES` fresh sequences, sampled with the seed `SEED`."""
     abilities: tuple[Ability, ...] = ()
@@ -82,8 +82,8 @@ def names() -> list[str]:
 def is_packaged(name: str | Path) -> bool:
     """Return whether a name is a packaged network; otherwise the name is a folder.
 
-    A Path, or text with a separator, is always a folder. A name that is both is refused: the
-    current directory must not decide which network a script loads.
+    A Path, or text with a separator, is always a folder. If a name is a packaged network and also a
+    folder, raise ValueError: the current directory must not decide which network is loaded.
     """
     if isinstance(name, Path):
         return False
@@ -106,7 +106,7 @@ def load(name: str, *, batch_first: bool = False, engine: EngineName = "auto") -
 
 
 def load_as(kind: type[Net], name: str, *, batch_first: bool = False, **chosen: Any) -> Net:
-    """Load a packaged network as NTM or a subclass without additional parameters.
+    """Load a packaged network as an NTM, or as a subclass that has no additional parameters.
 
     chosen: engine, device and dtype, as in `NTM.from_pretrained`.
     """
@@ -160,7 +160,7 @@ def settings(name: str) -> Settings:
 
 
 def name_of(settings: Settings) -> str:
-    """Return the packaged name of a network with these settings."""
+    """Return the name that a network with these settings has in the package."""
     return f"{settings.task.name}-{settings.model_name.removeprefix('ntm-')}"
 
 

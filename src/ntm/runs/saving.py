@@ -3,8 +3,9 @@
     config.json         {"format": "ntm-network-1", "config": {...}, "initialisation": {...}, ...}
     model.safetensors   the weights
 
-Format 2 also records the class of the network (NTM or LSTMBaseline), its subclass and its task, if
-any. An NTM without a subclass and a task is written in format 1, which earlier versions can read.
+Format 2 also records the class of the network (NTM or LSTMBaseline), the name of the user's
+subclass, if the network has one, and the task, if it is known. A network of class NTM itself that
+has no task is written in format 1, which earlier versions can read.
 
 A folder may come from an untrusted source. No code from it is run; see also `ntm.runs.weights`. The
 class name is only compared, and the task name is only looked up among the registered tasks.
@@ -53,7 +54,7 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Saved:
-    """A network in files, before its weights are read."""
+    """Description of a network in files, before its weights are read."""
 
     place: Path
     """Folder of a saved network, or file of a packaged one."""
@@ -75,7 +76,7 @@ class Saved:
         return _KINDS[self.network].network
 
     def require(self, kind: type[nn.Module]) -> None:
-        """Refuse to load the network as a class other than the saved one."""
+        """Raise ValueError if the network cannot be loaded as this class."""
         own = [known.__name__ for known in kind.__mro__ if known is not self.kind]
         if issubclass(kind, self.kind) and (self.subclass is None or self.subclass in own):
             return
@@ -86,7 +87,7 @@ class Saved:
         )
 
     def read_for(self, build: Callable[[], nn.Module]) -> dict[str, Tensor]:
-        """Read the weights, and check that they fit the network that `build` makes."""
+        """Return the weights from the file; raise ValueError if they do not fit `build()`."""
         if not self.weights.is_file():
             raise FileNotFoundError(f"{self.weights} does not exist; save the network again.")
         with _errors_naming(self.place):
@@ -162,7 +163,7 @@ def _filled(kind: type, build: Callable[[], Any], weights: dict[str, Tensor]) ->
 
 
 def read(folder: str | Path) -> Saved:
-    """Read the config.json of a folder; a ValueError or FileNotFoundError says what is wrong."""
+    """Read the config.json of a folder; raise ValueError or FileNotFoundError if it is wrong."""
     folder = Path(folder)
     values = {"network": "NTM", "class": None, "task": None, **_read_json(folder)}
     with _errors_naming(folder / "config.json"):
@@ -181,7 +182,7 @@ def read(folder: str | Path) -> Saved:
 
 
 def recorded_task(saved: Saved) -> Task | None:
-    """Return the recorded task, or None; an unregistered task is an error, and is not imported."""
+    """Return the recorded task, or None; raise ValueError if the task is not registered."""
     if saved.task is None:
         return None
     values = {k: tuple(v) if isinstance(v, list) else v for k, v in saved.task.items()}
@@ -251,7 +252,7 @@ def _require_one_dtype(weights: dict[str, Tensor]) -> None:
 
 
 def _require_own(folder: Path) -> None:
-    """Refuse to overwrite anything except a saved network; a run also has a config.json."""
+    """Raise ValueError if saving would overwrite a config.json that is not of a saved network."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file; name a folder to save the network to.")
     if not (folder / "config.json").exists():

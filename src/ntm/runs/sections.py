@@ -147,12 +147,12 @@ class TrainingSettings(Checked):
 
     @property
     def trial_length(self) -> int:
-        """Sequences per trial, rounded up to whole batches."""
+        """Number of sequences per trial, rounded up to whole batches."""
         return -(-self.trial_sequences // self.batch_size) * self.batch_size
 
     @property
     def most_sequences(self) -> int:
-        """Sequences of the whole run if every start is tried, rounded up to whole batches."""
+        """Number of sequences of the whole run if every start is tried, in whole batches."""
         whole = -(-self.sequences // self.batch_size) * self.batch_size
         return whole + (self.starts - 1) * self.trial_length if self.has_trials else whole
 

@@ -38,7 +38,7 @@ _Sections = dict[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Settings:
-    """All settings of one run: two runs with equal settings compute the same numbers."""
+    """All settings of one run: two runs with equal settings compute equal numbers."""
 
     task: Task
     model: ModelConfig
@@ -125,7 +125,7 @@ class Settings:
         return Settings(task, model, **others, model_name=self._name_with(model))
 
     def _name_with(self, model: ModelConfig) -> str:
-        """Return the first family that fits a config: this family, or a relative of its class."""
+        """Return the first family that fits a config: this family, or another one of its class."""
         own = self.family
         kin = [other for other in MODELS.values() if type(other) is type(own)]
         fitting = [other.name for other in (own, *kin) if other.fits(model)]

@@ -27,7 +27,7 @@ _DTYPES = {torch.float16, torch.bfloat16, torch.float32, torch.float64}
 
 
 def encoded(tensors: Mapping[str, Tensor], facts: Facts | None = None) -> bytes:
-    """Return the content of a safetensors file, with the facts in its metadata, if any."""
+    """Return the content of a safetensors file; facts: stored as metadata (None: no metadata)."""
     whole = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
     return safetensors.save(whole, None if facts is None else {"ntm": json.dumps(facts)})
 
@@ -61,14 +61,14 @@ def _opened(file: Path) -> Iterator[Any]:
 
 
 def read_fitting(file: Path, config: Any, build: Callable[[], nn.Module]) -> Tensors:
-    """Read the weights of a network with this config, which `build` makes; refuse all others."""
+    """Read the weights of a network; raise ValueError if they do not fit `build()`."""
     weights = read_weights(file)
     require_fitting(weights, config, build)
     return weights
 
 
 def require_fitting(weights: Tensors, config: Any, build: Callable[[], nn.Module]) -> None:
-    """Refuse weights unless their names and shapes fit a network and all have one dtype.
+    """Raise ValueError unless names and shapes of the weights fit a network, in one dtype.
 
     config: config of the network.
     build: function that builds the network.
@@ -87,7 +87,7 @@ def require_fitting(weights: Tensors, config: Any, build: Callable[[], nn.Module
 
 
 def _require_sizes(weights: Tensors, config: Any) -> None:
-    """Refuse a config whose sizes are too large for the number of weights."""
+    """Raise ValueError if the sizes of a config are too large for the number of weights."""
     # Even on the meta device, a network with a billion layers would take forever to build.
     values = sum(tensor.numel() for tensor in weights.values())
     sizes = {name: size for name, size in vars(config).items() if isinstance(size, int)}
@@ -97,7 +97,7 @@ def _require_sizes(weights: Tensors, config: Any) -> None:
 
 
 def _require_dtypes(weights: Tensors, expected: Tensors) -> None:
-    """Refuse mixed floating-point dtypes, and integer tensors of an unexpected dtype."""
+    """Raise ValueError for mixed floating-point dtypes and unexpected integer dtypes."""
     counted = {name for name, tensor in expected.items() if not tensor.is_floating_point()}
     kinds = {tensor.dtype for name, tensor in weights.items() if name not in counted}
     if len(kinds) > 1 or not kinds <= _DTYPES:

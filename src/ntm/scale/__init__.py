@@ -5,7 +5,7 @@
     jobs = [Job(settings, Path("runs") / name) for name, settings in wanted.items()]
     outcomes = execute(jobs)
 
-Every run has the same kind of folder as `ntm train` writes. docs/scale.md has the details.
+Every run has a run folder like the folders of `ntm train`. docs/scale.md has the details.
 """
 
 from typing import TYPE_CHECKING

@@ -28,17 +28,19 @@ def execute(
     ray: str | None = None,
     on_event: OnEvent | None = None,
 ) -> list[Outcome]:
-    """Train all jobs; return their outcomes in the same order.
+    """Train all jobs; return their outcomes in the order of `jobs`.
 
-    workers: number of processes on this computer, with one thread each (None: one per core).
+    workers: number of processes on this computer, each with `training.threads` threads, at least
+        one (None: the number that fits on the cores).
     ray: address of a Ray cluster, or "auto" for this computer's cluster (None: no cluster).
     on_event: function called with the status of every job, about once a second and at the end
-        (None).
+        (None: no calls).
 
     A finished run stays unchanged; an unfinished run is resumed. A folder that holds another run
     raises a FolderError before any job starts. A failed job does not stop the others. If a worker
-    is killed, another worker resumes from the last checkpoint. SIGINT and SIGTERM end all runs with
-    a checkpoint; these runs count as interrupted, and the same call resumes them.
+    is killed, another worker resumes from the last checkpoint. After SIGINT or SIGTERM, every
+    running job writes a checkpoint and ends, and no other job starts. All these jobs count as
+    interrupted; a second call with the same jobs continues them.
     """
     if workers is not None and workers < 1:
         raise ValueError(f"workers is {workers}; it takes at least 1.")
@@ -107,7 +109,7 @@ class LocalExecutor:
         self._idle.put(worker)
 
     def _trained(self, worker: "Worker", number: int) -> JobEnd:
-        """Train a job to its end; if its process is killed, start another, up to RETRIES times."""
+        """Train a job to its end; if the process is killed, restart it, up to RETRIES times."""
         board, reason = self._board, None
         for _attempt in range(1 + RETRIES):
             board.begin(number, reason)
@@ -126,7 +128,7 @@ def default_workers(board: Board) -> int:
 
 
 class Worker:
-    """A process that trains one job after another, started on demand and again after its death."""
+    """A process that trains one job after another; `train` starts it if it is not running."""
 
     def __init__(self) -> None:
         self._process: TrainingProcess | None = None
@@ -155,7 +157,7 @@ class Worker:
         return None if process.killed_by else failure(f"Its worker failed: {process.failure}")
 
     def stop(self) -> None:
-        """Ask the process to save and exit, once; it will not be started again."""
+        """Ask the process to write a checkpoint and exit; it will not be started again."""
         with self._lock:
             self._stopped = True
             if self._process is not None:
@@ -168,7 +170,7 @@ class Worker:
             self._process.close()
 
     def _running(self) -> TrainingProcess | None:
-        """Return the process, started if necessary; None if it has been stopped."""
+        """Return the process, and start it first if none is running; return None after `stop`."""
         with self._lock:
             if self._stopped:
                 return None

@@ -18,7 +18,7 @@ _TRIAL_SECONDS = 0.2
 
 
 class Forecast:
-    """Forecast of the time until all jobs end. A job with trials counts with all its trials.
+    """Forecast of the time until all jobs end. It assumes that a job tries all its starts.
 
     measure: function that returns the seconds per sequence of a network that no job has trained
         yet; None assumes the mean of the other networks (None).
@@ -33,7 +33,7 @@ class Forecast:
         self._heard: dict[Path, int] = {}  # sequences in the last report of each job
 
     def observe(self, standings: Sequence[Standing]) -> None:
-        """Learn from the current standings; measure at most one waiting job."""
+        """Store the speeds of the running jobs; measure at most one waiting job."""
         for standing in standings:
             job, count = standing.job, standing.sequences
             if standing.speed and self._heard.get(job.folder) != count:
@@ -47,9 +47,9 @@ class Forecast:
         self._usual = fmean(self._known.values()) if self._known else inf
 
     def seconds_left(self, standings: Sequence[Standing]) -> float:
-        """Return the seconds until all jobs end, if as many jobs run at once as now.
+        """Return the seconds until all jobs end; infinite if unknown.
 
-        The result is infinite if unknown.
+        The forecast assumes that the number of jobs that run at a time stays as it is now.
         """
         if self._unmeasured(standings):
             return inf

@@ -14,7 +14,7 @@
     sequences = 50_000
 
 A table is a section of the settings. A nested table, named after a task or a model, applies only to
-that task or model. Values from lists are part of the folder names, so that a list can grow later.
+that task or model. Values from lists are part of the folder names, so you can extend a list later.
 """
 
 import itertools
@@ -40,7 +40,7 @@ _LISTS = {"tasks": None, "models": [next(iter(MODELS))], "seeds": [1]}
 def read_grid(file: str | Path, folder: str | Path) -> list[Job]:
     """Read the jobs of a TOML file, each with its own folder inside `folder`.
 
-    A ValueError names an unknown key, an invalid value, an empty list or a duplicate run.
+    Raise ValueError for an unknown key, an invalid value, an empty list or a duplicate run.
     """
     try:
         data = tomllib.loads(Path(file).read_text(encoding="utf-8"))

@@ -28,7 +28,7 @@ class Job:
 
     @property
     def sequences(self) -> int:
-        """Sequences to train on, in whole batches; an upper bound for a job with trials."""
+        """Number of sequences to train on, in whole batches; the maximum for a job with trials."""
         return self.settings.training.most_sequences
 
 
@@ -55,7 +55,7 @@ class Standing:
     state: JobState = "waiting"
     """State of the job; an interrupted job can be resumed."""
     sequences: int = 0
-    """Sequences trained on so far, out of `job.sequences`."""
+    """Number of training sequences so far, out of `job.sequences`."""
     bits: float | None = None
     """Mean cost per sequence in the last report; None before the first report."""
     speed: float = 0.0
@@ -109,7 +109,7 @@ class Board:
 
     @property
     def outcomes(self) -> list[Outcome]:
-        """Outcomes of the jobs, in their order; a job that has not ended counts as interrupted."""
+        """Outcomes in the order of the jobs; a job that has not ended counts as interrupted."""
         for number in self.open:
             self.settle(number, INTERRUPTED)
         return self.standings
@@ -158,7 +158,7 @@ class Board:
 
 
 def require_own_folders(jobs: Iterable[Job]) -> None:
-    """Refuse two jobs in one folder."""
+    """Raise ValueError if two jobs have one folder."""
     for folder, count in Counter(job.folder.resolve() for job in jobs).items():
         if count > 1:
             raise ValueError(f"Two jobs have the folder {folder}; give each its own.")

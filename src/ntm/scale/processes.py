@@ -1,8 +1,8 @@
 """Processes that train: this module starts, watches and stops them, and reports how they ended.
 
 A process has its own session, so Ctrl-C in the terminal reaches only its parent, which then asks
-the process to stop. The process starts with SIGTERM blocked, and unblocks it when it can end with a
-checkpoint: a request to stop is neither lost nor harmful.
+the process to stop. The process starts with SIGTERM blocked, and unblocks SIGTERM when it can end
+with a checkpoint. So an early request to stop waits and does not kill the process.
 """
 
 import json
@@ -77,7 +77,7 @@ class TrainingProcess:
         return lines[-1].removeprefix("ntm: ") if lines else f"It ended with the exit code {code}."
 
     def tell(self, message: dict[str, Any]) -> None:
-        """Send a message; a process that has ended raises a BrokenPipeError."""
+        """Send a message; raise BrokenPipeError if the process has ended."""
         assert self._process.stdin is not None
         tell(self._process.stdin, message)
 
@@ -89,7 +89,7 @@ class TrainingProcess:
                 yield json.loads(line)
 
     def stop(self) -> None:
-        """Ask the process to end with a checkpoint; only the first call sends a signal.
+        """Ask the process to write a checkpoint and end; only the first call sends a signal.
 
         A second signal would end the process without a checkpoint.
         """
@@ -102,7 +102,7 @@ class TrainingProcess:
         self._process.communicate()
 
     def end(self) -> None:
-        """Wait for the process to end; terminate it, then kill it, if it takes too long."""
+        """Wait for the process to end; if it takes too long, terminate it, then kill it."""
         for insist in (self._process.terminate, self._process.kill):
             try:
                 self._process.wait(_SECONDS_TO_STOP)

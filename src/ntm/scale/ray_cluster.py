@@ -1,6 +1,6 @@
-"""Jobs on a Ray cluster: tasks that send their checkpoints back.
+"""Jobs on a Ray cluster: Ray tasks that send their checkpoints back.
 
-A task trains in a scratch folder on its node. After each checkpoint it sends the files to the
+A Ray task trains in a temporary folder on its node. After each checkpoint it sends the files to the
 ledger, an actor on the node of the sweep, and the sweep writes them to the run's folder. When a
 worker or a node dies, Ray restarts its tasks elsewhere, and the tasks resume from the checkpoints
 in the ledger. No shared file system is needed. The run folders can be resumed with or without Ray,
@@ -32,10 +32,10 @@ Parcel = dict[str, bytes]
 
 
 class News(NamedTuple):
-    """Reports of the tasks since the last request, by the number of the job."""
+    """Reports of the Ray tasks since the last request, by the number of the job."""
 
     starts: dict[int, int]
-    """Number of times that the task has started."""
+    """Number of times that the Ray task has started."""
     statuses: dict[int, Status]
     parcels: dict[int, Parcel]
 
@@ -50,17 +50,17 @@ class Ledger:
         self._news = News({}, {}, {})
 
     def keep(self, number: int, parcel: Parcel) -> None:
-        """Store the folder that a task resumes from."""
+        """Store the folder from which a Ray task resumes its run."""
         self._parcels[number] = parcel
 
     def begin(self, number: int) -> Parcel | None:
-        """Record a start or restart of a task; return the folder that it resumes from, if any."""
+        """Record that a Ray task starts or restarts; return its folder to resume from, or None."""
         self._starts[number] = self._starts.get(number, 0) + 1
         self._news.starts[number] = self._starts[number]
         return self._parcels.get(number)
 
     def report(self, number: int, status: Status, parcel: Parcel | None) -> None:
-        """Record the progress of a task, and its folder if it has saved a checkpoint."""
+        """Record the progress of a Ray task, and its folder if it has saved a checkpoint."""
         self._news.statuses[number] = status
         # A node that was considered dead may still send an older state than its successor.
         if parcel is not None and status.sequences >= self._sequences.get(number, 0):
@@ -68,7 +68,7 @@ class Ledger:
             self._parcels[number] = self._news.parcels[number] = parcel
 
     def news(self) -> News:
-        """Return the news since the last call."""
+        """Return the reports since the last call."""
         news, self._news = self._news, News({}, {}, {})
         return news
 
@@ -157,7 +157,7 @@ class RayExecutor:
             self._ray.shutdown()
 
     def stop(self) -> None:
-        """Ask all runs to end with a checkpoint, at the next call of `advance`."""
+        """Ask all runs to write a checkpoint and end, at the next call of `advance`."""
         self._stopping.set()
 
     def advance(self, seconds: float) -> bool:
@@ -253,7 +253,7 @@ def _connect(ray: Any, address: str) -> bool:
 
 
 def _knock(address: str) -> None:
-    """Fail within seconds if nothing listens at the address; Ray would try for many minutes."""
+    """Raise an error within seconds if no server answers; Ray would try for many minutes."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if colon:
         socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
@@ -270,7 +270,7 @@ def pack(folder: Path) -> Parcel:
 
 
 def unpack(parcel: Parcel, folder: Path) -> None:
-    """Write a parcel to a folder, which can be resumed even if this is interrupted.
+    """Write a parcel to a folder; even if this is interrupted, the run can be resumed.
 
     The JSON file completes a checkpoint, so JSON files are written last. After them, checkpoints
     that are not in the parcel are removed.

@@ -56,7 +56,7 @@ class Group:
 
     @property
     def beyond(self) -> str:
-        """Sizes whose cost is added to every validation, such as length=120; empty for none."""
+        """Sizes whose cost is added to the validation cost, such as length=120; empty if none."""
         return self.outcomes[0].job.settings.training.validate_beyond
 
     def to_json(self) -> dict[str, Any]:

@@ -30,7 +30,7 @@ class RunsView(AbstractContextManager["RunsView"]):
         self._display.close()
 
     def show(self, standings: Sequence[Standing]) -> None:
-        """Redraw the table, or print the changes."""
+        """Redraw the table on a terminal; in a log, print a line for each change."""
         self._forecast.observe(standings)
         line = counts(standings, self._forecast.seconds_left(standings))
         if not self._display.is_terminal:

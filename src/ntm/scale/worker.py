@@ -36,9 +36,9 @@ def request_for(job: Job) -> dict[str, Any]:
 
 
 def train_request(request: Mapping[str, Any], progress: Progress) -> JobEnd:
-    """Start or resume a run, on one thread unless its settings say otherwise.
+    """Start or resume a run with `training.threads` threads (0: one thread); return its end.
 
-    An error becomes the reason of a failed outcome, not an exception.
+    An error is not raised: it becomes the reason of a failed outcome.
     """
     folder = Path(request["folder"])
     try:

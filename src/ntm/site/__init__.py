@@ -2,7 +2,8 @@
 
     ntm site --out public      # then serve the folder with any web server for static files
 
-The page's data is generated from the registries: see `ntm.site.catalogue`.
+The data of the page is generated from the lists of tasks, models and packaged networks: see
+`ntm.site.catalogue`.
 """
 
 from ntm.site.build import build

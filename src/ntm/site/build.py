@@ -34,7 +34,7 @@ def build(out: Path, *, address: str = "", repository: str = "") -> int:
     """Write the site into a new or existing folder; return its size in bytes.
 
     address: address of the site, for previews of links ("": previews have no picture).
-    repository: address of the repository to link to ("": the page only names the package).
+    repository: address of the repository, for links ("": the page only names the package).
     """
     if out.exists() and not (out / _MARK).exists() and any(out.iterdir()):
         raise FolderError(f"{out} contains other files than a site; give a new or empty folder.")
@@ -48,7 +48,7 @@ def build(out: Path, *, address: str = "", repository: str = "") -> int:
 
 
 def _files(address: str, repository: str) -> dict[str, bytes]:
-    """Return all files by their paths, except the service worker."""
+    """Return the contents of all files by path, except the service worker."""
     known = catalogue()
     modules = _modules(_PAGE)
     files = {name: (_PACKAGE / name).read_bytes() for name in (*_STYLES, *_OTHERS)}
@@ -68,13 +68,13 @@ def _files(address: str, repository: str) -> dict[str, bytes]:
 
 
 def _half(net: NTM) -> bytes:
-    """Return the weights of a network in half precision."""
+    """Return a safetensors file with the weights of a network in half precision."""
     state = net.state_dict()
     return safetensors.save({key: tensor.to(torch.float16) for key, tensor in state.items()})
 
 
 def _modules(name: str) -> list[str]:
-    """Return a module and all its imports, as paths below the package."""
+    """Return the paths, relative to the package, of a module and of all modules that it imports."""
     found: list[str] = []
     waiting = [name]
     while waiting:
@@ -89,7 +89,7 @@ def _modules(name: str) -> list[str]:
 
 
 def _index(modules: list[str]) -> str:
-    """Return the page, with the studio's play view and preload links for all its files."""
+    """Return the page, with the studio's play view and links that preload modules and data."""
     page = (_PACKAGE / "site/static/index.html").read_text(encoding="utf-8")
     studio = (_PACKAGE / "studio/static/index.html").read_text(encoding="utf-8")
     play = _PLAY.search(studio)
@@ -102,7 +102,7 @@ def _index(modules: list[str]) -> str:
 
 
 def _preview(address: str) -> str:
-    """Return the tags for the preview picture of a link; its address must be absolute."""
+    """Return the tags for the preview of links to the page; the address must be absolute."""
     if not address:
         return ""
     base = html.escape(address.rstrip("/"))
@@ -114,7 +114,7 @@ def _preview(address: str) -> str:
 
 
 def _links(repository: str) -> str:
-    """Return the sentence that names the software: the repository, or the package."""
+    """Return a sentence with links to the repository, or with the name of the package."""
     if not repository:
         return " The software behind this page: <code>pip install neural-turing-machines</code>."
     url = html.escape(repository.rstrip("/"))
@@ -125,7 +125,7 @@ def _links(repository: str) -> str:
 
 
 def _offline(files: dict[str, bytes]) -> bytes:
-    """Return the service worker with its list of files; any changed file changes its version."""
+    """Return the service worker with the list of files and a version that depends on them."""
     digest = hashlib.sha256()
     for name, content in sorted(files.items()):
         digest.update(name.encode() + b"\0" + hashlib.sha256(content).digest())

@@ -1,20 +1,20 @@
-"""The catalogue: tasks, models and networks of the package's registries as plain data.
+"""The catalogue: all tasks, models and networks that the page shows, as plain data.
 
 tasks       by name: the texts of the experiment, and
     axes                names of the sizes of a problem, such as length
     smallest            smallest useful size along each axis
     defaults            the task's settings
     parts               parts of a drawn problem; see ntm.tasks.problems
-    channels            names of the channels for every choice of options, with one bit
+    channels            names of the channels for every choice of options, for vectors of one bit
     readable_bits       smallest cost that can be read off the paper's learning curves
 models      title and colours by name
 networks    packaged and untrained networks; for each
-    task_settings       settings of the task it was trained on
+    task_settings       settings of the task on which the network was trained
     config              sizes of the network
-    file                file of its weights, or null
-baselines   networks for comparison, in the same form, which the page does not list
+    file                file with the weights, or null
+baselines   networks for comparison, in the form of `networks`; the page does not list them
 training    settings for training, by task, model and section
-streams     first block seeds of the random streams, by the run's seed; see ntm.runs.stream
+streams     seed of the first block of each random stream, by seed of the run; see ntm.runs.stream
 limits      largest problems and memories that are shown
 """
 
@@ -37,7 +37,7 @@ _SEEDS = range(1, 33)
 
 
 def catalogue() -> dict[str, Any]:
-    """Return the whole catalogue."""
+    """Return the catalogue, as the module describes it."""
     known, packaged = guide.to_json(), _packaged()
     tasks = list(dict.fromkeys(network["task"] for network in packaged))
     return {
@@ -65,7 +65,7 @@ def catalogue() -> dict[str, Any]:
 
 
 def task_facts(task: Task) -> dict[str, Any]:
-    """Return the facts that the task itself knows."""
+    """Return the facts that come from the task's class: axes, settings, parts and channels."""
     return {
         "axes": task.axes,
         "smallest": {axis: task.smallest(axis) for axis in task.axes},
@@ -76,7 +76,7 @@ def task_facts(task: Task) -> dict[str, Any]:
 
 
 def _channels(task: type[Task]) -> list[dict[str, Any]]:
-    """Return the names of the channels for every choice of options, with one bit."""
+    """Return the names of the channels for every choice of options, for vectors of one bit."""
     choices = {f.name: _choices(f) for f in fields(task)}
     options = {name: values for name, values in choices.items() if values}
     one_bit = {"bits": 1} if "bits" in choices else {}
@@ -90,7 +90,7 @@ def _channels(task: type[Task]) -> list[dict[str, Any]]:
 
 
 def _choices(setting: Any) -> tuple[Any, ...]:
-    """Return the values of a setting that has few values, such as a flag."""
+    """Return all values of a flag or of a setting with a list of choices; else ()."""
     if isinstance(setting.default, bool):
         return (False, True)
     return tuple(setting.metadata.get("choices", ()))
@@ -117,7 +117,7 @@ def _untrained(task: str) -> dict[str, Any]:
 
 
 def _baseline() -> dict[str, Any]:
-    """Return the LSTM that copies, as a network of the page's engine."""
+    """Return the entry of an LSTM trained to copy, in the form of an NTM for the page's engine."""
     lstm, facts = baseline()
     network = _network("baseline:copy", "LSTM", baseline_settings())
     del network["initialisation"]  # it has weights

@@ -3,11 +3,12 @@
     ntm studio runs                           # draw problems, watch training
     ntm trace runs/copy --html copy.html      # one trace as a file that opens anywhere
 
-    from ntm.studio import show, traced       # the same view in a notebook
+    from ntm.studio import show, traced       # the view of the page, in a notebook
     show(net, batch, task)
     traced(net, batch, task).save("t.npz")    # record now, look later: show, ntm trace t.npz
 
-The page needs an extra: pip install 'neural-turing-machines[studio]'. The rest works without it.
+The page needs more packages: pip install 'neural-turing-machines[studio]'. Files and notebooks do
+not need these packages.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Connections that are closed when the client takes too long."""
+"""HTTP connections that are closed if the client takes too long."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ SECONDS_TO_READ = 30.0
 
 
 class Deadline:
-    """A timer that closes a connection unless it is stopped in time."""
+    """Timer that closes a connection unless `lift` is called in time."""
 
     def __init__(self) -> None:
         self._timer: asyncio.TimerHandle | None = None
@@ -42,13 +42,13 @@ class ImpatientProtocol(H11Protocol):
     seconds_to_read = SECONDS_TO_READ
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start waiting for a request."""
+        """Start the timer for the first request."""
         super().connection_made(transport)
         self._asking, self._reading = Deadline(), Deadline()
         self._asking.set(self, self.seconds_to_ask)
 
     def data_received(self, data: bytes) -> None:
-        """Stop waiting once a request is whole; the first byte of the next starts a new wait."""
+        """Stop the timer once a request is complete; the first byte of the next starts it again."""
         super().data_received(data)
         if self.conn.their_state in {h11.IDLE, h11.SEND_BODY}:
             self._asking.set(self, self.seconds_to_ask)
@@ -56,7 +56,7 @@ class ImpatientProtocol(H11Protocol):
             self._asking.lift()
 
     def on_response_complete(self) -> None:
-        """Stop the timer: after an answer uvicorn's timer for idle connections takes over."""
+        """Stop the timer; after an answer, uvicorn's timer for idle connections is used."""
         self._asking.lift()
         super().on_response_complete()
         if self.conn.their_state is h11.SEND_BODY:  # the next request has already started

@@ -1,4 +1,4 @@
-"""Learning curves of runs, read as their files grow, and of the paper."""
+"""Learning curves of runs, from files that are still growing, and of the paper."""
 
 import json
 import math
@@ -25,10 +25,10 @@ _MOST_SEQUENCES = 2**53  # largest exact integer in JavaScript
 class CurveReader:
     """Points of one metrics.jsonl. Each update reads only the new lines.
 
-    generation: grows whenever the file is replaced, as by a run that resumes; the points then
-    start again.
-    speed: sequences per second, as last reported.
-    starts: number of initialisations tried so far (0: a run without trials).
+    generation: number that grows whenever the file is replaced, for example by a run that resumes;
+    the points of the earlier file are dropped.
+    speed: sequences per second in the last report.
+    starts: number of sets of initial weights tried so far (0: a run without trials).
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class CurveReader:
 
     @property
     def points(self) -> list[Point]:
-        """Sequences, and the mean cost since the previous point."""
+        """Number of sequences and mean cost since the previous point, for each point."""
         return list(zip(self._sequences, self._bits, strict=True))
 
     @points.setter
@@ -52,7 +52,7 @@ class CurveReader:
 
     @property
     def last(self) -> tuple[int, float | None]:
-        """Last point of the curve."""
+        """Last point of the curve; (0, None) if there is none."""
         sequences, bits = self._sequences[-1:], self._bits[-1:]
         return (sequences[0], bits[0]) if bits else (0, None)
 
@@ -74,16 +74,16 @@ class CurveReader:
                 self._add(line)
 
     def after(self, sequences: int, most: int = _MOST_POINTS) -> list[Point]:
-        """Return the points after a number of sequences; many points are thinned to `most`."""
+        """Return the points beyond a number of sequences, reduced to at most `most` points."""
         return thinned([point for point in self.points if point[0] > sequences], sequences, most)
 
     def news(self, sequences: int, most: int = _MOST_POINTS) -> dict[str, Any]:
-        """Return these points as an answer to the page, while no other thread reads the file."""
+        """Return the points of `after` and the generation, while no other thread updates them."""
         with self._lock:
             return {"points": self.after(sequences, most), "generation": self.generation}
 
     def _add(self, line: bytes) -> None:
-        """Add the point of a line of metrics, unless it has none or the sequences go back."""
+        """Add the point of a line of metrics, if it has one with more sequences than the last."""
         point, speed, start = _reported(line)
         if point is not None and point[0] > self.last[0]:
             self._sequences.append(point[0])
@@ -96,7 +96,7 @@ class CurveReader:
 def thinned(points: list[Point], start: int, most: int = _MOST_POINTS) -> list[Point]:
     """Return at most `most` points: neighbours are merged, with their mean cost per sequence.
 
-    points: sequences, and the mean cost since the previous point.
+    points: number of sequences and mean cost since the previous point, for each point.
     start: number of sequences before the first point.
     """
     group = -(-len(points) // most)
@@ -107,10 +107,10 @@ def thinned(points: list[Point], start: int, most: int = _MOST_POINTS) -> list[P
 
 
 def paper_curves(task: str) -> dict[str, list[Point]]:
-    """Return the curves of the paper's figure for a task, by model, over sequences.
+    """Return the learning curves of the paper's figure for a task, by model.
 
-    The curves were read off a printed graphic, so every value has a small error, and some have a
-    larger one. Each value is replaced by the median of itself and its neighbours, and is at least
+    The curves were read off a printed graphic, so every value has a small error, and some values
+    have a larger error. So each value is the median of a point and its neighbours, and at least
     the smallest value that can be read off the graphic.
     """
     floor = readable_bits(task)
@@ -137,7 +137,7 @@ _NEIGHBOURS = 2
 
 
 def smoothed(points: list[Point], floor: float) -> list[Point]:
-    """Replace every cost by the median with two neighbours on either side, at least the floor."""
+    """Return the points with each cost as the median of five neighbours, at least `floor`."""
     bits = [bits for _, bits in points]
     return [
         (x, max(floor, median(bits[max(0, i - reach) : i + reach + 1])))
@@ -147,7 +147,7 @@ def smoothed(points: list[Point], floor: float) -> list[Point]:
 
 
 def _reported(line: bytes) -> tuple[Point | None, float | None, int]:
-    """Return a curve's point, the speed, and the start's number from a line of metrics.jsonl."""
+    """Return the point, the speed and the number of the start in a line of metrics.jsonl."""
     try:
         values = json.loads(line)
         sequences, bits = int(values["sequences"]), float(values["bits"])

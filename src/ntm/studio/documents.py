@@ -1,4 +1,4 @@
-"""A trace as one JSON document, which the page, a shared file and a notebook draw.
+"""A trace as one JSON document, from which the page, a shared file and a notebook draw it.
 
     document = trace_document(trace)
 
@@ -8,7 +8,7 @@
     hint            what to look for, or null
     model           the kind of network, or null
     config          the network's sizes and choices, as in config.json, or null
-    steps           T
+    steps           T, the number of steps
     cost_bits       the cost of the outputs; null without targets
     wrong_bits      wrong bits or symbols at the scored steps; null without targets
     kinds           {"inputs": ..., "outputs": ...}, each "bits" or "symbols"
@@ -23,12 +23,12 @@
     arrays          description of the arrays below, as in `ntm.description`:
         name            key of the array, without the prefix "read_" or "write_"
         kind            "read" or "write" for an array of the heads, else null
-        label, role     words for a person, and how the array is drawn
-        axis            the word for a row
+        label, role     a name to show, and how the array is drawn
+        axis            the name of one row, such as location
     lanes           A (T, ...) for every array with the role "lane" that belongs to no head
     heads           read heads, then write heads; none for a network without memory:
-        kind, index     "read" or "write", and its number among its kind, from 0
-        arrays          A (T, ...) for every array of its kind
+        kind, index     "read" or "write"; number among the heads of this kind, from 0
+        arrays          A (T, ...) for every array whose kind is the kind of this head
 
 An array A is {"shape": [...], "data": base64 of little-endian float32}.
 """
@@ -52,7 +52,7 @@ Document = dict[str, Any]
 
 
 def trace_document(trace: Trace) -> Document:
-    """Return the document of a trace; of several sequences it shows the first."""
+    """Return the document of a trace; if the trace has several sequences, of the first one."""
     title, many = str(trace.about.get("title") or "trace"), len(trace.lengths)
     one = trace.sequence(0)
     if not one.lengths.any():
@@ -82,9 +82,10 @@ def trace_document(trace: Trace) -> Document:
 
 
 def answered(trace: Trace) -> tuple[float | None, int | None]:
-    """Return the cost in bits and the wrong bits or symbols of a sequence; None without targets.
+    """Return a sequence's cost in bits and its number of wrong bits or symbols.
 
-    A cost that is not finite is also None, because JSON cannot express it.
+    Both are None without targets. A cost that is not finite is also None, because JSON has only
+    finite numbers.
     """
     if trace.targets is None or trace.mask is None:
         return None, None
@@ -96,7 +97,7 @@ def answered(trace: Trace) -> tuple[float | None, int | None]:
 
 
 def channel_names(trace: Trace) -> tuple[list[str], list[str]]:
-    """Return a name for every input and output channel: the trace's names, or numbers."""
+    """Return the names of the input and the output channels; without names, numbered ones."""
     sizes = {"input": trace.inputs.shape[2], "output": trace.outputs.shape[2]}
     inputs, outputs = (_names(trace.about, kind, size) for kind, size in sizes.items())
     return inputs, outputs
@@ -110,13 +111,13 @@ def _names(about: Any, kind: str, size: int) -> list[str]:
 
 
 def encoded(values: ArrayLike) -> dict[str, Any]:
-    """Encode an array for the document."""
+    """Return an array as the document contains it: shape, and base64 of the float32 values."""
     array = np.ascontiguousarray(values, dtype="<f4")
     return {"shape": list(array.shape), "data": base64.b64encode(array.tobytes()).decode("ascii")}
 
 
 def decoded(array: dict[str, Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """Decode an array that `encoded` made; the result is float32."""
+    """Return the float32 array from a result of `encoded`."""
     values = np.frombuffer(base64.b64decode(array["data"]), dtype="<f4")
     return values.reshape(array["shape"])
 

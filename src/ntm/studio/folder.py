@@ -1,4 +1,4 @@
-"""Folder of runs, as requests may read it: by names of runs, and never outside the folder."""
+"""Folder of runs for requests: runs are found by name, and no file outside the folder is read."""
 
 import json
 import os
@@ -34,7 +34,8 @@ Value = TypeVar("Value")
 class RunsFolder:
     """Runs directly in a folder, which need not exist yet.
 
-    A name in a request contains no slash and starts with no dot, so it cannot leave the folder.
+    The class accepts only names without a slash and without a dot at the start, so a request cannot
+    reach files outside the folder.
 
     is_whole: whether the last call of `names` returned all runs.
     is_read: whether the last call of `runs` returned all of `names`.
@@ -46,18 +47,18 @@ class RunsFolder:
         self._runs: Cache[Run | RunError] = Cache()
 
     def names(self) -> list[str]:
-        """Return the names of the runs, usable or not."""
+        """Return the names of the runs, including runs that cannot be opened."""
         names, self.is_whole = self._entries(_is_run)
         return names
 
     def files(self, suffix: str) -> tuple[list[str], bool]:
-        """Return the names of plain files with a suffix, and whether these are all; no links."""
+        """Return the names of files (no links) with a suffix, and whether the list is complete."""
         return self._entries(
             lambda entry: entry.name.endswith(suffix) and entry.is_file(follow_symlinks=False)
         )
 
     def _entries(self, wanted: Callable[[os.DirEntry[str]], bool]) -> tuple[list[str], bool]:
-        """Return the sorted names of the wanted entries, and whether these are all."""
+        """Return the sorted names of the wanted entries, and whether the list is complete."""
         try:
             with os.scandir(self.path) as entries:
                 named = (entry for entry in islice(entries, _MOST_ENTRIES) if is_name(entry.name))
@@ -67,18 +68,18 @@ class RunsFolder:
             return [], True
 
     def has_run(self, name: str) -> bool:
-        """Return whether there is a run with this name, listed or not."""
+        """Return whether there is a run with this name, even if `names` leaves it out."""
         return is_name(name) and _is_run(self.path / name)
 
     def has_file(self, name: str) -> bool:
-        """Return whether a plain file has this name, listed or not; a link does not count."""
+        """Return whether a file (no link) has this name, even if `files` leaves it out."""
         try:
             return is_name(name) and stat.S_ISREG(os.lstat(self.path / name).st_mode)
         except OSError:
             return False
 
     def run(self, name: str) -> Run:
-        """Return the run with this name; raise RefusedError if there is none."""
+        """Return the run with this name; raise RefusedError if there is none or it is unusable."""
         if not self.has_run(name):
             raise RefusedError(404, "There is no run of that name in the folder.")
         run = self._opened(name)
@@ -87,7 +88,7 @@ class RunsFolder:
         return run
 
     def runs(self) -> Iterator[tuple[str, Run | RunError]]:
-        """Yield every run with its name, or the error that makes it unusable.
+        """Yield the name of every run and the run, or the error that makes the run unusable.
 
         New runs are read for a limited time; the next call reads the rest.
         """
@@ -100,7 +101,7 @@ class RunsFolder:
         self.is_read = late == 0
 
     def file(self, name: str, file: str) -> Path | None:
-        """Return a file of a run; None if it is unreadable, no plain file or outside the folder."""
+        """Return a file of a run; None if it is missing, unreadable or outside the folder."""
         path = self.path / name / file
         if _is_plain(path):
             return path
@@ -124,7 +125,7 @@ class RunsFolder:
         return self.path / name / "config.json"
 
     def _opened(self, name: str) -> Run | RunError:
-        """Return a run, or the error that makes it unusable."""
+        """Return a run, or the error that makes the run unusable."""
         try:
             if self.file(name, "config.json") is None:
                 return RunError(f"The config.json of {name} is not a plain file in the folder.")
@@ -135,7 +136,7 @@ class RunsFolder:
 
 
 def _tried(config: Path) -> Run | RunError:
-    """Return a run, or an error that was never raised and so keeps no frames alive."""
+    """Return a run or a new RunError; an error that was raised would keep its frames in memory."""
     name = config.parent.name
     try:
         if config.stat().st_size > _LARGEST_CONFIG:
@@ -148,7 +149,7 @@ def _tried(config: Path) -> Run | RunError:
 
 
 def _checked(config: Path) -> Run:
-    """Return the run of a config; refuse a config with unknown code or a task of absurd size.
+    """Return the run of a config; raise RunError for unknown code or a task of absurd size.
 
     The size is checked before the run is opened: a million bits would make a million channels.
     """
@@ -164,7 +165,7 @@ def _checked(config: Path) -> Run:
 
 
 def _require_known_code(sections: dict[str, Any], run: str) -> None:
-    """Refuse a config whose task or model would import code that the studio does not know."""
+    """Raise RunError if a task or model needs code that the studio has not loaded."""
     for what, known in (("task", TASKS), ("model", MODELS)):
         section = sections.get(what, {})
         name, source = str(section.get("name")), section.get(SOURCE)
@@ -180,10 +181,10 @@ def _require_known_code(sections: dict[str, Any], run: str) -> None:
 
 
 def _is_plain(path: Path) -> bool:
-    """Return whether a file of a folder can be read without following a link.
+    """Return whether a file is readable and neither the file nor its folder is a link.
 
-    This is a shortcut for most files: following links takes ten times as long, and there may be
-    thousands of runs.
+    This quick check is enough for most files: to follow links takes ten times as long, and there
+    may be thousands of runs.
     """
     try:
         kinds = (os.lstat(path.parent).st_mode, os.lstat(path).st_mode)
@@ -207,8 +208,8 @@ def _is_run(entry: os.DirEntry[str] | Path) -> bool:
 class Cache(Generic[Value]):
     """Values made from files; a value is replaced when its file changes.
 
-    size: number of values to keep, the last used ones. It must exceed the length of the list of
-    runs: in a smaller cache, every pass over the list would drop each value before its next use.
+    size: number of values to keep; values that were not used for longest are dropped. The size must
+    exceed the number of runs: otherwise, a pass over all runs drops every value before it is used.
     """
 
     def __init__(self, size: int = 2 * MOST_RUNS) -> None:
@@ -217,11 +218,11 @@ class Cache(Generic[Value]):
         self._lock = threading.Lock()
 
     def knows(self, file: Path) -> bool:
-        """Return whether there is a value for a file, perhaps from an earlier state of the file."""
+        """Return whether there is a value for a file, even if the file has changed since then."""
         return file in self._kept
 
     def get(self, file: Path, make: Callable[[], Value]) -> Value:
-        """Return the value of `make`, which is called at most once per state of the file."""
+        """Return the value for a file; call `make` if there is none or the file has changed."""
         found = file.stat()
         identity = (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
         with self._lock:

@@ -1,4 +1,4 @@
-"""Texts about tasks and models for the page, from their experiments and families."""
+"""Texts about tasks and models for the page, from the experiments and model families."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from ntm.tasks import TASKS
 
 
 def to_json() -> dict[str, Any]:
-    """Return all texts as the page receives them."""
+    """Return all texts, by task and by model, as plain data for the page."""
     models = {
         name: {"title": family.title, "colours": family.page_colours}
         for name, family in MODELS.items()

@@ -1,4 +1,4 @@
-"""Networks to play with: packaged, untrained, saved, and from the folder of runs."""
+"""Networks that the page can run: packaged, untrained, saved, and from the folder of runs."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +35,7 @@ _MODELS_KEPT = 3
 
 @dataclass(frozen=True)
 class Network:
-    """One network of the listing, with a function that loads it."""
+    """Network that the page lists, with a function that loads it."""
 
     id: str
     title: str
@@ -71,9 +71,9 @@ class Network:
 
 
 class Networks:
-    """Networks by their ids, "pretrained:NAME", "run:NAME", "saved:NAME", "untrained:TASK".
+    """All networks; ids are "pretrained:NAME", "run:NAME", "saved:NAME" and "untrained:TASK".
 
-    saved: networks that were named when the studio was started, from any folder.
+    saved: networks from any folder that the user named when starting the studio.
     """
 
     def __init__(self, folder: RunsFolder, saved: Sequence[Run] = ()) -> None:
@@ -83,7 +83,7 @@ class Networks:
         self._models: Cache[Model] = Cache(_MODELS_KEPT)
 
     def listing(self) -> list[dict[str, Any]]:
-        """Return all networks; runs without usable weights are left out."""
+        """Return the entries of all networks; runs without usable weights are left out."""
         published = [self._pretrained(name) for name in pretrained.names()]
         tasks = drawable()
         published.sort(key=lambda network: tasks.index(network.task.name))
@@ -94,7 +94,7 @@ class Networks:
         return [network.to_json() for network in found if network is not None]
 
     def find(self, network_id: str) -> Network:
-        """Return the network with this id, or refuse."""
+        """Return the network with this id; raise RefusedError if there is none."""
         kind, _, name = network_id.partition(":")
         network = None
         if kind == "pretrained" and name in pretrained.names():
@@ -117,7 +117,7 @@ class Networks:
         return example(task, sizes, seed)
 
     def trace(self, network_id: str, problem: Problem, locations: int | None) -> Document:
-        """Run a network on a drawn problem.
+        """Run a network on a drawn problem and return the document of the trace.
 
         locations: number of memory locations (None: as trained).
         """
@@ -147,7 +147,7 @@ class Networks:
         )
 
     def _of_run(self, name: str, run: Run) -> Network | None:
-        """Return the network of a run; None if it has no weights that the studio can use."""
+        """Return the network of a run; None if the run has no weights that the studio can use."""
         files = (self._folder.file(name, f"{kind}.safetensors") for kind in ("best", "model"))
         file = next((file for file in files if file is not None), None)
         if file is None or not _is_drawable(run.settings):
@@ -178,7 +178,7 @@ def _posed(problem: Problem, task: Task) -> typed.Posed:
 
 
 def _of_saved(run: Run) -> Network:
-    """Return a saved network; problems of its task must be drawable."""
+    """Return a saved network; raise FolderError if the studio cannot draw or run its problems."""
     name, settings = run.path.resolve().name, run.settings
     if not _is_drawable(settings) or settings.family.footprint(settings.model) is None:
         raise FolderError(
@@ -208,7 +208,7 @@ def _build_untrained(task: str) -> Model:
 
 
 def _facts(file: Path, settings: Settings) -> dict[str, Any]:
-    """Return the trained sequences and the validation cost of a file of weights.
+    """Return the number of training sequences and the validation cost of a file of weights.
 
     Return an empty dict if the file is unusable, or if the network is too large or of unknown
     size. The studio shows the learning curve of such a network, but does not run it.
@@ -245,7 +245,7 @@ def _locations(settings: Settings) -> int | None:
 
 
 def _location_steps(settings: Settings) -> int:
-    """Return the largest product of locations and steps that is shown, for any number of steps."""
+    """Return the product of locations and steps up to which a problem can be shown."""
     footprints = [settings.family.footprint(settings.model, locations) for locations in (1, 2)]
     one, two = (0 if size is None else size.values for size in footprints)
     per_location = max(two - one, 1)
@@ -253,7 +253,7 @@ def _location_steps(settings: Settings) -> int:
 
 
 def _require_room(settings: Settings, steps: int, locations: int | None) -> None:
-    """Refuse a problem that would take too long, or be too large to show."""
+    """Raise RefusedError if a problem would take too long or be too large to show."""
     trained = settings.family.describe(settings.model).locations
     if locations and trained and locations > (most := max(MAX_LOCATIONS, trained)):
         raise RefusedError(422, f"memory_locations is {locations}; give at most {most}.")

@@ -1,7 +1,7 @@
-"""Problems that a person draws: checks, conversion to batches and back, facts for the pane.
+"""Problems that a person draws: checks, conversion to batches and back, facts for the page.
 
-A problem is plain data, as its task declares it; see `ntm.tasks.problems`. All of this works for
-any task with parts.
+A problem is plain data with the parts that its task declares; see `ntm.tasks.problems`. The
+functions work for any task that declares parts.
 """
 
 from bisect import bisect_left
@@ -37,7 +37,7 @@ def drawable() -> list[str]:
 
 
 def encode(problem: Problem, task: Task) -> Batch:
-    """Encode a drawn problem as a batch of one, with the task's settings."""
+    """Return a drawn problem as a batch of one; raise RefusedError if the drawing is wrong."""
     check(problem, task)
     sizes = sizes_of(problem, task)
     fixed = _at(task, sizes)
@@ -52,7 +52,7 @@ def encode(problem: Problem, task: Task) -> Batch:
 
 
 def check(problem: Problem, task: Task) -> None:
-    """Refuse a problem that does not have the form of the task's problems."""
+    """Raise RefusedError if a problem does not have the parts that the task declares."""
     try:
         schema(task).model_validate(problem)
     except ValidationError as error:
@@ -80,7 +80,7 @@ def example(task: Task, sizes: Mapping[str, int], seed: int) -> Problem:
 
 
 def drawn(task: Task, problems: Problems, index: int = 0) -> Problem:
-    """Return one problem of a batch as a person would draw it."""
+    """Return one problem of a batch in the form in which a person draws it."""
     sizes = {axis: int(of_batch[index]) for axis, of_batch in problems.sizes.items()}
     numbers = {axis: size for axis, size in sizes.items() if task.part_along(axis) is None}
     return {
@@ -91,7 +91,7 @@ def drawn(task: Task, problems: Problems, index: int = 0) -> Problem:
 
 @lru_cache(MOST_RUNS)
 def schema(task: Task) -> Any:
-    """Return a pydantic model of the task's problems. It is strict: it converts no values."""
+    """Return a pydantic model of the task's problems, which does not convert values."""
     fields = {part.name: _values(part, task) for part in task.parts}
     fields |= {axis: _SIZE for axis in task.axes if task.part_along(axis) is None}
     strict = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
@@ -105,10 +105,10 @@ def form(task: Task) -> dict[str, Any]:
 
     parts: parts of a drawing: `name`, `kind`, `axis` (empty for text), and `shape` of one entry
     along the axis.
-    context: number of bits that decide the chances of the next bit (0 for other tasks).
-    sizes: for each axis of the task (length, repeats, items), `min` and `max` that are accepted,
-    `trained`, the range in training, and `default`, its middle. Two sizes at their maxima may
-    together take too many steps.
+    context: for n-grams, number of bits on which the next bit depends (0 for other tasks).
+    sizes: for each axis of the task (length, repeats, items), the accepted `min` and `max`, the
+    range in training, `trained`, and the middle of this range, `default`. If two sizes are at
+    their `max`, the problem may have too many steps.
     """
     parts = [
         {
@@ -131,7 +131,7 @@ def _shape(part: ProblemPart, task: Task) -> list[int]:
 
 
 def _values(part: ProblemPart, task: Task) -> Any:
-    """Return the type of a part: nested lists of its values."""
+    """Return the type of a part for pydantic: a value, or nested lists of values."""
     kind = _VALUES[part.kind]
     if part.kind in ("choice", "text"):
         return kind
@@ -169,7 +169,7 @@ def _size(task: Task, axis: str) -> dict[str, Any]:
 
 
 def _at(task: Task, sizes: Mapping[str, int]) -> Task:
-    """Return the task with problems of these sizes, or refuse."""
+    """Return the task with problems of these sizes; raise RefusedError for wrong sizes."""
     try:
         fixed = task.at(**sizes)
     except (TypeError, ValueError) as error:
@@ -180,7 +180,7 @@ def _at(task: Task, sizes: Mapping[str, int]) -> Task:
 
 
 def _too_large(task: Task) -> str | None:
-    """Return why the longest problem that a task samples cannot be shown; None if it can."""
+    """Return why the longest problem of a task cannot be shown; None if it can be shown."""
     steps = task.longest
     if steps > MAX_STEPS:
         return f"This problem takes {steps:,} steps; the studio shows up to {MAX_STEPS:,}."

@@ -37,7 +37,7 @@ _REASONS = {
 
 
 def _refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Declare the statuses with which a route may refuse."""
+    """Return the declaration of a route's error statuses, for the OpenAPI document."""
     return {
         status: {"model": schemas.Refusal, "description": _REASONS[status]} for status in statuses
     }
@@ -180,7 +180,7 @@ def train(runs: Runs) -> APIRouter:
 
 
 def _static(name: str) -> Response:
-    """Return a file of the page; names outside the static folder are refused."""
+    """Return a file of the page; raise RefusedError if the static folder has no such file."""
     files = {file.name: file for file in static_folder().iterdir() if file.suffix in _KINDS}
     if name not in files:
         raise RefusedError(404, "The page has no file of that name.")

@@ -1,4 +1,4 @@
-"""Runs of a folder: their states, their curves, and how they are started and stopped."""
+"""Runs of a folder: their states and learning curves; start, stop, resume and delete runs."""
 
 import os
 import shutil
@@ -36,9 +36,9 @@ class Runs:
         self._next = 0  # the run that is read first
 
     def listing(self) -> dict[str, Any]:
-        """Return every run with its state or the reason why it cannot be read.
+        """Return every run with its state, or with the reason why the run cannot be read.
 
-        A large folder is read over several calls: `whole` and `read` tell if the list is complete.
+        A large folder is read over several calls; `FolderAnswer` explains `whole` and `read`.
         """
         self._update_all(self._folder.names())
         known = {name: self._described(name, run) for name, run in self._folder.runs()}
@@ -49,7 +49,7 @@ class Runs:
         return {"runs": runs, "whole": self._folder.is_whole, "read": self._folder.is_read}
 
     def curve(self, name: str, after: int) -> dict[str, Any]:
-        """Return the points of a curve after a number of sequences, and the state of the run."""
+        """Return a run's state and the points of its curve beyond `after` sequences."""
         training = self._trainings.find(name)
         if training is not None and not self._folder.has_run(name):
             described, curve = _begun(name, training), CurveReader()
@@ -60,7 +60,7 @@ class Runs:
         return curve.news(after) | described.model_dump()
 
     def curves(self, after: Mapping[str, int]) -> dict[str, dict[str, Any]]:
-        """Return the points of several curves, each after a number of sequences, as last listed."""
+        """Return the points of several curves, each beyond its `after` sequences; read no file."""
         curves = self._curves.copy()  # other requests change the dictionary
         known = curves.keys() & after.keys()
         most = max(50, min(2000, _POINTS_TOGETHER // max(1, len(known))))
@@ -81,7 +81,7 @@ class Runs:
         return name
 
     def stop(self, name: str) -> None:
-        """Ask a run that was started here to end with a checkpoint."""
+        """Ask a process that this studio started to write a checkpoint and end."""
         training = self._trainings.find(name)
         if training is None:
             self._folder.run(name)
@@ -90,7 +90,7 @@ class Runs:
         training.stop()
 
     def resume(self, name: str, sequences: int | None) -> None:
-        """Resume a run that was stopped, or train a finished one for longer."""
+        """Resume a stopped run, or train a finished run for longer; see `ResumeRequest`."""
         before = self._trainings.find(name)
         if before is not None and not self._folder.has_run(name):  # training never started
             self._trainings.start(name, before.order, self._folder.path / name)
@@ -110,7 +110,7 @@ class Runs:
         self._trainings.start(name, order, self._folder.path / name)
 
     def delete(self, name: str) -> bool:
-        """Remove the folder of a run that no process trains; return whether it was there."""
+        """Remove the folder of a run that no process trains; return whether the run existed."""
         training = self._trainings.find(name)
         if training is not None and training.running:
             raise RefusedError(409, f"{name} is being trained; stop it first.")
@@ -126,7 +126,7 @@ class Runs:
         return there or training is not None
 
     def close(self) -> None:
-        """End all training processes that were started here."""
+        """End all training processes that this studio started."""
         self._trainings.close()
 
     def _remove(self, name: str) -> None:
@@ -149,11 +149,11 @@ class Runs:
             remover.shutdown(wait=False)
 
     def _curve(self, name: str) -> CurveReader:
-        """Return the reports of a run that were read so far."""
+        """Return the reader of a run's learning curve, with the points that were read so far."""
         return self._curves.setdefault(name, CurveReader())
 
     def _update_all(self, names: list[str]) -> None:
-        """Read new metrics of all runs for a limited time; the next call continues there."""
+        """Read new metrics of all runs for a limited time; the next call reads the rest."""
         deadline = monotonic() + _TIME_TO_READ
         for turn, name in enumerate(names[self._next :] + names[: self._next]):
             if monotonic() > deadline:
@@ -208,7 +208,10 @@ def _why_not_played(settings: Settings) -> str | None:
 
 
 def planned_sequences(chosen: TrainingSettings, curve: CurveReader) -> tuple[int, bool]:
-    """Return the sequences of a whole run with all its starts, and whether fewer are possible."""
+    """Return the number of sequences of a whole run over all starts, and whether it is a maximum.
+
+    It is a maximum while a start may still be good enough to end the trials early.
+    """
     tried, (seen, _) = min(curve.starts, chosen.starts), curve.last
     if not chosen.has_trials or (seen and not tried):
         return chosen.sequences, False
@@ -222,7 +225,7 @@ def planned_sequences(chosen: TrainingSettings, curve: CurveReader) -> tuple[int
 def _kept_sequences(
     name: str, chosen: TrainingSettings, curve: CurveReader, total: int | None
 ) -> int:
-    """Convert a total over all starts to --sequences, which counts the selected start only."""
+    """Return the value of --sequences, which counts the chosen start only, from a total."""
     planned, seen = planned_sequences(chosen, curve)[0], curve.last[0]
     total, others = total or planned, planned - chosen.sequences
     if seen >= total:
@@ -250,7 +253,7 @@ def _begun(name: str, training: Training) -> RunListed:
 
 
 def _remove(run: Path) -> None:
-    """Rename a run out of the folder, then remove its files; rename it back if that fails."""
+    """Rename the folder of a run to a hidden name and remove it; if that fails, rename it back."""
     with _holding(run / ".lock", os.O_CREAT):
         aside = run.rename(run.with_name(f".deleted-{token_hex(8)}"))
         try:
@@ -274,7 +277,7 @@ def _is_locked(file: Path | None) -> bool:
 def _holding(file: Path, flags: int = 0) -> Iterator[None]:
     """Hold the lock of a run folder; raise BlockingIOError if a process trains in the folder.
 
-    Systems without locks, such as Windows, hold nothing.
+    On systems without such locks, for example Windows, this has no effect.
     """
     try:
         import fcntl

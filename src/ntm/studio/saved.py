@@ -31,7 +31,7 @@ class SavedTraces:
         return {"whole": whole, "read": self._folder.is_read}
 
     def document(self, name: str) -> Document:
-        """Return the document of a saved trace."""
+        """Return the document of a saved trace; raise RefusedError if it cannot be shown."""
         is_there = name.endswith(".npz") and self._folder.has_file(name)
         file = self._folder.file(".", name) if is_there else None
         if file is None:

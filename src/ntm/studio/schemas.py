@@ -37,13 +37,13 @@ RunState = Literal["running", "stopped", "finished", "failed", "unreadable"]
 
 
 class StrictRequest(BaseModel):
-    """Body of a request. Undeclared fields are refused, and no value is converted."""
+    """Body of a request. Unknown fields are errors, and so are values of another type."""
 
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
 
 class ExampleRequest(StrictRequest):
-    """Request for a random problem for a network, with sizes by axis (as in training)."""
+    """Request for a random problem for a network; sizes: by axis (default: the usual sizes)."""
 
     network: NetworkId
     sizes: Annotated[dict[str, Size], Field(max_length=10)] = {}
@@ -89,25 +89,25 @@ class RunRequest(StrictRequest):
 
 
 class ResumeRequest(StrictRequest):
-    """Request to resume a run, up to this many sequences in total (as when it was started)."""
+    """Request to resume a run, up to this many sequences over all starts (None: as planned)."""
 
     sequences: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
 
 
 class CurvesRequest(StrictRequest):
-    """Names of runs, each with the number of sequences up to which its curve is known."""
+    """Names of runs, each with the number of sequences after which points are requested."""
 
     after: Annotated[dict[str, Sequences], Field(max_length=2000)]
 
 
 class Refusal(BaseModel):
-    """Reason why a request was refused."""
+    """Answer to a request that is not accepted: a sentence with the reason."""
 
     error: str
 
 
 class ExampleAnswer(BaseModel):
-    """Random problem, in the form of a drawing."""
+    """Random problem, in the form in which a person draws it."""
 
     problem: Problem
 
@@ -139,7 +139,7 @@ class ProblemForm(BaseModel):
 
 
 class Limits(BaseModel):
-    """Largest sizes that are accepted."""
+    """Largest sizes of a problem and its memory (None: the memory cannot grow)."""
 
     max_steps: int
     max_locations: int | None
@@ -147,7 +147,7 @@ class Limits(BaseModel):
 
 
 class NetworkListed(BaseModel):
-    """A network to play with."""
+    """Network on which problems can be tried."""
 
     id: str
     title: str
@@ -171,7 +171,7 @@ class TraceDocument(BaseModel):
 
 
 class RunListed(BaseModel):
-    """A run of the folder. With `at_most`, `total` is an upper limit: starts are on trial."""
+    """Run of the folder; `at_most`: `total` is an upper limit, because not every start may run."""
 
     name: str
     state: RunState
@@ -188,7 +188,7 @@ class RunListed(BaseModel):
 
 
 class RunsAnswer(BaseModel):
-    """Runs of the folder. A very large folder is listed in part; see FolderAnswer."""
+    """Runs of the folder. FolderAnswer explains `whole` and `read`."""
 
     runs: list[RunListed]
     whole: bool
@@ -196,9 +196,9 @@ class RunsAnswer(BaseModel):
 
 
 class FolderAnswer(BaseModel):
-    """State of the lists of runs and saved traces.
+    """Whether the lists of runs and saved traces are complete.
 
-    whole: whether everything is listed; a very large folder is listed in part.
+    whole: whether all runs and traces are listed; a very large folder is listed in part.
     read: whether all listed runs were read; if not, the list will grow.
     """
 
@@ -207,7 +207,7 @@ class FolderAnswer(BaseModel):
 
 
 class Curve(BaseModel):
-    """New points of a learning curve. A new generation means a new file: start the curve again."""
+    """New points of a learning curve; if `generation` has changed, drop the earlier points."""
 
     points: list[Point]
     generation: int
@@ -231,6 +231,6 @@ class RunName(BaseModel):
 
 
 class Deleted(RunName):
-    """A run that is no longer in the folder, and whether this request removed it."""
+    """Run that is no longer in the folder; `was_there`: whether this request removed it."""
 
     was_there: bool

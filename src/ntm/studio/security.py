@@ -7,7 +7,7 @@ can send requests. So every request must
   or in an Authorization header;
 - name this machine as its host, which stops foreign names that point here (DNS rebinding);
 - come from the studio's own page, as far as the browser tells;
-- have a body of JSON, of limited size.
+- if it is a POST, have a body of JSON, of limited size.
 """
 
 import html
@@ -54,7 +54,7 @@ _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?")
 
 
 class Guard:
-    """ASGI middleware that refuses improper requests, and sets the headers of every answer.
+    """ASGI middleware that answers forbidden requests with an error and sets security headers.
 
     host: address that the server is bound to.
     token: token that every request must contain (None: no token is needed).
@@ -91,7 +91,7 @@ class Guard:
             raise
 
     async def _admitted(self, scope: Scope, receive: Receive) -> tuple[ASGIApp, Receive]:
-        """Check a request; return the application that answers it, and its body's receiver."""
+        """Check a request; return the application that answers it, and the receiver of its body."""
         headers = Headers(scope=scope)
         self._check_host(headers)
         _check_origin(scope, headers)
@@ -105,7 +105,7 @@ class Guard:
         return self._app, _replaying(await _body(headers, receive), receive)
 
     def _is_invited(self, scope: Scope) -> bool:
-        """Return whether this request opens the page with the printed address."""
+        """Return whether this request opens the address that the studio printed, with the token."""
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
         opens = scope["method"] == "GET" and scope["path"] == "/" and len(given) == 1
         return opens and _is_same(given[0], self._token or "")
@@ -133,10 +133,10 @@ class Guard:
 
 
 def is_own_host(header: str, bound: str) -> bool:
-    """Return whether a Host header names the server that is bound to an address.
+    """Return whether a Host header may name the server that is bound to the address `bound`.
 
-    A server for the network accepts any numeric address, which cannot mislead. A foreign name could
-    have been made to point here, so the only accepted names are localhost and `bound`.
+    Accepted names are localhost and `bound`: an attacker can make any other name point to this
+    machine. A server that is bound to a network address also accepts every numeric address.
     """
     matched = _HOST.fullmatch(header)
     if matched is None:
@@ -159,14 +159,14 @@ def cookie_name(host: str) -> str:
 
 
 def _is_same(text: str, token: str) -> bool:
-    """Return whether two texts are equal, in a time that does not depend on where they differ."""
+    """Compare two texts in a time that does not depend on the place of a difference."""
     return compare_digest(text.encode(), token.encode())
 
 
 def _welcome(name: str, token: str) -> Response:
     """Exchange the token in an address for a cookie that no script and no other site can use.
 
-    The browser keeps the part of the address after the hash.
+    The browser keeps the part of the address after "#".
     """
     answer = RedirectResponse("/", 303)
     answer.set_cookie(name, token, max_age=_YEAR, httponly=True, samesite="lax")
@@ -174,13 +174,13 @@ def _welcome(name: str, token: str) -> Response:
 
 
 def refusal(status: int, sentence: str) -> Response:
-    """Return the answer to a request that is refused, as JSON."""
+    """Return the answer to a request that is not accepted, as JSON."""
     later = {"retry-after": "1"} if status in {429, 503} else None
     return Response(json.dumps({"error": sentence}), status, later, media_type="application/json")
 
 
 def _refusal_for(scope: Scope, error: RefusedError) -> Response:
-    """Return a refusal as a page for a person with a browser, as JSON for everything else."""
+    """Return an error as a page for a browser that opens an address, as JSON in other cases."""
     kinds = Headers(scope=scope).get("accept", "")
     if "text/html" not in kinds or scope["path"].startswith("/api/"):
         return refusal(error.status, str(error))
@@ -206,7 +206,7 @@ def _check_kind(headers: Headers) -> None:
 
 
 async def _body(headers: Headers, receive: Receive) -> bytes:
-    """Return the whole body; refuse as soon as it is too long."""
+    """Return the whole body; raise RefusedError as soon as it is too long."""
     announced = headers.get("content-length", "0")
     size = int(announced) if announced.isdecimal() else 0
     body, more = b"", True
@@ -220,7 +220,7 @@ async def _body(headers: Headers, receive: Receive) -> bytes:
 
 
 def _replaying(body: bytes, receive: Receive) -> Receive:
-    """Return a receiver that delivers a body that was already read."""
+    """Return a function like `receive` that first returns a body that was already read."""
     unread = [body]
 
     async def replay() -> Message:

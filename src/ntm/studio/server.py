@@ -36,7 +36,7 @@ def create_app(
     """Return the studio for a folder of runs, as an ASGI application.
 
     folder: folder of runs, which need not exist yet.
-    host: address that the server will be bound to; requests must name it (127.0.0.1).
+    host: address that the server will be bound to; requests must have it as host (127.0.0.1).
     max_trainings: largest number of runs that the studio trains at a time (4).
     token: token that every request must contain (None: no token is needed).
     networks: saved networks to show in addition to the networks of the folder.
@@ -78,7 +78,7 @@ async def _vanished(_request: Request, _error: Exception) -> Response:
 
 
 async def _failed(_request: Request, error: Exception) -> Response:
-    """Answer requests that the framework refuses: unknown addresses, wrong methods, nonsense."""
+    """Answer requests that FastAPI does not accept: unknown addresses and wrong methods."""
     assert isinstance(error, HTTPException)
     answer = refusal(error.status_code, _SENTENCES.get(error.status_code, f"{error.detail}."))
     answer.headers.update(error.headers or {})

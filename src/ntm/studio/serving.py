@@ -1,4 +1,4 @@
-"""The studio as a process: a socket, a browser, and a clean end."""
+"""Run the studio's server: listen on a port, open the browser, and serve until interrupted."""
 
 import socket
 import sys
@@ -27,10 +27,10 @@ def serve(
     *,
     networks: Sequence[Run] = (),
 ) -> None:
-    """Serve the studio until it is interrupted.
+    """Serve the studio until the process is interrupted.
 
     port: port to listen on (0: any free port).
-    view: first view of the page, as in the address after the hash.
+    view: first view of the page: the part of the address after "#" ("": the default view).
     networks: saved networks to show in addition to the networks of the folder.
     """
     listening, token = _listen(host, port), lasting_token()

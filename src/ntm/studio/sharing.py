@@ -1,7 +1,8 @@
 """A trace as one self-contained HTML file, to share or to show in a notebook.
 
-The file contains the viewer's modules and style sheet. Its Content-Security-Policy allows only
-this script and this style sheet, by their hashes, and no connections.
+The file contains the viewer's modules, joined into one script, and its style sheet. The
+Content-Security-Policy of the file allows only this script and this style sheet, by their hashes,
+and no connections.
 """
 
 import base64
@@ -46,7 +47,8 @@ def static_folder() -> Path:
 def as_html(document: Document, view: Mapping[str, int] | None = None) -> str:
     """Return a trace document as a self-contained page.
 
-    view: step and head that the page shows first, {"step": 12, "head": 1}, from 0 (the first).
+    view: step and head that the page shows first, counted from 0, such as {"step": 12, "head": 1}
+        (None: first step, first head).
     """
     style = (static_folder() / STYLE).read_text(encoding="utf-8")
     script = joined_modules(static_folder(), VIEWER) + _START
@@ -68,7 +70,7 @@ def as_html(document: Document, view: Mapping[str, int] | None = None) -> str:
 
 
 def without_comments(source: str) -> str:
-    """Return a module without the comments above its declarations; they hold the types."""
+    """Return the source of a module without the comments /** ... */, which declare types."""
     return _COMMENT.sub("", source)
 
 
@@ -101,7 +103,7 @@ def _collect(folder: Path, name: str, modules: dict[str, str], above: tuple[str,
 
 
 def _taken(imported: re.Match[str]) -> str:
-    """Return an import as a declaration that reads the exports of an earlier module."""
+    """Return a declaration, to replace an import, that reads the exports of an earlier module."""
     names = imported[1].replace(" as ", ": ")
     return f"const {{{names}}} = {_variable(imported[2])};\n"
 
@@ -156,10 +158,10 @@ def show(
         show(net, task.at(length=12).sample(1, generator), task)
         show(Trace.load("copy.npz"))
 
-    shown: a network, or a trace, which needs no problem.
+    shown: a network, or a trace (then `problem`, `task` and `title` have no effect).
     problem: a batch of one, or inputs (time, 1, input_size) if there is no target.
-    task: the task that names the channels (none: the channels are numbered).
-    title: title of the trace (the task's name).
+    task: the task that names the channels (None: the channels are numbered).
+    title: title of the trace ("": the task's name).
     height: height of the frame in a notebook, in pixels (900).
     """
     if isinstance(shown, Trace):

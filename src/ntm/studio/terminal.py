@@ -14,9 +14,9 @@ _IN_A_PLACE = 0.5
 def as_text(trace: Trace) -> str:
     """Draw a trace of one sequence as text.
 
-    Time runs to the right. The row of a head shows the location with the largest weight as a bar:
-    the bar grows from each location to the next, and starts again after eight locations. A dot
-    means that the head spreads over many locations.
+    Time runs to the right. The height of a bar in the row of a head is the location with the
+    largest weight, modulo 8: a bar that is one step taller means the next location. A dot means
+    that the head spreads over many locations.
     """
     inputs, outputs = channel_names(trace)
     draw_inputs = pictures.INPUTS[trace.input_kind]
@@ -33,7 +33,7 @@ def as_text(trace: Trace) -> str:
 
 
 def _answer(trace: Trace, names: list[str]) -> list[Row]:
-    """Return the rows of the outputs, beside the targets if there are any."""
+    """Return the rows of the outputs, with rows of the targets if the trace has targets."""
     kind, logits = trace.output_kind, trace.outputs[:, 0].T.tolist()
     if trace.targets is None or trace.mask is None:
         probabilities = trace.probabilities[:, 0].T
@@ -51,7 +51,7 @@ def _where(row: Row, mask: Array) -> Row:
 
 
 def _walk(weighting: Array) -> str:
-    """Return the location of a head at every step, from its weighting (steps, locations)."""
+    """Return one character per step for the location of a head; weighting: (steps, locations)."""
     places, weights = weighting.argmax(axis=1).tolist(), weighting.max(axis=1).tolist()
     bars = [pictures.BARS[place % len(pictures.BARS)] for place in places]
     cells = zip(bars, weights, strict=True)

@@ -1,7 +1,7 @@
 """The studio's token, which stays the same when the studio starts again.
 
-So bookmarks and open pages still work. Each user has one token, in a file that only the user can
-read.
+Because the token stays the same, bookmarks and open pages still work. Each user has one token, in
+a file that only this user can read.
 """
 
 import os
@@ -12,7 +12,7 @@ _LENGTH = 32  # characters of a token
 
 
 def lasting_token() -> str:
-    """Return this user's token. If it cannot be saved, each studio process has a new one."""
+    """Return this user's token; if it cannot be saved, every call returns a new token."""
     file = _folder() / "studio-token"
     try:
         kept = file.read_text(encoding="ascii")
@@ -26,14 +26,14 @@ def lasting_token() -> str:
 
 
 def _folder() -> Path:
-    """Return the folder for lasting state, by the XDG convention."""
+    """Return the folder for state files: ntm in XDG_STATE_HOME, or in ~/.local/state."""
     named = Path(os.environ.get("XDG_STATE_HOME", ""))
     state = named if named.is_absolute() else Path("~/.local/state").expanduser()
     return state / "ntm"
 
 
 def _is_private(file: Path) -> bool:
-    """Return whether only the owner can read a file; Windows keeps no such bits."""
+    """Return whether only the owner can access a file; on Windows, this is not checked."""
     return os.name == "nt" or file.stat().st_mode & 0o077 == 0
 
 

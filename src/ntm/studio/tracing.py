@@ -15,13 +15,13 @@ from ntm.trace import Trace
 def traced(
     net: Model, problem: Batch | torch.Tensor, task: Task | None = None, title: str = ""
 ) -> Trace:
-    """Run a network on one problem and record every step, with the problem's targets.
+    """Run a network on one problem; return the trace of every step, with the problem's targets.
 
         traced(net, task.at(length=12).sample(1, generator), task).save("copy.npz")
 
     problem: a batch of one, or inputs (time, 1, input_size) if there is no target.
-    task: the task that names the channels (none: the channels are numbered).
-    title: title of the trace (the task's name).
+    task: the task that names the channels (None: the channels are numbered).
+    title: title of the trace ("": the task's name).
     """
     inputs = problem.inputs if isinstance(problem, Batch) else problem
     if inputs.dim() != 3 or inputs.shape[1] != 1:
@@ -43,10 +43,10 @@ def traced(
 def traced_input(
     net: Model, task: Examples, value: Any, title: str = "", at_most: int | None = None
 ) -> Trace:
-    """Run a network on an input without a target, up to the end of its answer.
+    """Run a network on an input without a target; return the trace up to the end of the answer.
 
     value: input as in the file of examples.
-    at_most: length at which an answer without an end symbol is cut (as in `predict`).
+    at_most: length at which an answer without an end symbol is cut (None: as in `predict`).
     """
     inputs, answering = problem_of(net, task, value, at_most)
     return replace(traced(net, inputs, task, title), mask=answering.numpy())

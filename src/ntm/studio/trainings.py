@@ -13,7 +13,7 @@ from ntm.tasks import TASKS
 
 @dataclass(frozen=True)
 class Order:
-    """A request to train a run."""
+    """Arguments of `ntm train` for a new or resumed run."""
 
     task: str
     model: str
@@ -22,7 +22,7 @@ class Order:
     resume: bool = False
 
     def command(self, folder: Path) -> list[str]:
-        """Return the arguments of Python for `ntm train`, which no shell interprets."""
+        """Return the arguments with which Python runs `ntm train`; no shell interprets them."""
         return [
             *("-m", "ntm", "train"),
             *(["--resume"] if self.resume else self._network),
@@ -32,7 +32,7 @@ class Order:
 
     @property
     def _network(self) -> list[str]:
-        """Arguments for a new run: task, model, seed, and the files that define them (--code)."""
+        """Arguments for a new run: task, model, seed, and files with the user's code (--code)."""
         sources = (source_of(TASKS[self.task]), source_of(MODELS[self.model]))
         files = dict.fromkeys(file for file in sources if file and file.endswith(".py"))
         code = [argument for file in files for argument in ("--code", file)]
@@ -67,11 +67,11 @@ class Trainings:
         return list(self._started.items())
 
     def find(self, name: str) -> Training | None:
-        """Return the process that was last started for a run."""
+        """Return the process that was last started for a run; None if there is none."""
         return self._started.get(name)
 
     def start(self, name: str, order: Order, folder: Path) -> None:
-        """Start `ntm train` in a folder."""
+        """Start `ntm train` in a folder; raise RefusedError if too many runs are being trained."""
         with self._lock:
             running = [name for name, training in self.started() if training.running]
             if name in running:
@@ -87,13 +87,13 @@ class Trainings:
                 before.close()
 
     def forget(self, name: str) -> None:
-        """Forget a process that has ended."""
+        """Remove a process that has ended from the list of processes."""
         training = self._started.pop(name, None)
         if training is not None:
             training.close()
 
     def close(self) -> None:
-        """End all processes: with a checkpoint or, if that takes too long, without."""
+        """End all processes; a process that takes too long to write its checkpoint is killed."""
         for _, training in self.started():
             if training.running:
                 training.stop()

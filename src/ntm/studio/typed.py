@@ -2,8 +2,8 @@
 
     {"input": "3 march 1977", "target": ""}
 
-Both are texts, as `ntm predict` reads them: strings, or JSON if the symbols are longer than one
-character or the values are bits. Without a target, nothing is scored.
+Input and target are texts, as `ntm predict` reads them: plain text, or JSON if the symbols are
+longer than one character or the values are bits. Without a target, no answer is scored.
 """
 
 import json
@@ -30,7 +30,7 @@ _LARGEST_FILE = 64_000_000
 
 
 class Posed(NamedTuple):
-    """Problem that is ready to run: upper limit of its steps, title, function that records it."""
+    """Problem that is ready to run: largest number of steps, title, function that runs it."""
 
     steps: int
     title: str
@@ -38,7 +38,7 @@ class Posed(NamedTuple):
 
 
 def example(task: Examples, seed: int) -> Problem:
-    """Return a held-out example, or one symbol if the file of examples cannot be read."""
+    """Return a validation example, or one symbol if the file of examples is unreadable or large."""
     try:
         asked, answer = _held_out(task.for_validation, seed)
         return {
@@ -50,7 +50,7 @@ def example(task: Examples, seed: int) -> Problem:
 
 
 def posed(problem: Problem, task: Examples) -> Posed:
-    """Return a typed problem, ready to run; refuse what the network cannot read."""
+    """Return a typed problem, ready to run; raise RefusedError if the network cannot read it."""
     check(problem, task)
     title = problem["input"][:_LONGEST_TITLE]
     try:
@@ -89,7 +89,7 @@ def _held_out(task: Examples, seed: int) -> Any:
 
 
 def _text(value: Any, alphabet: Alphabet, whole: bool = False) -> str:
-    """Return a value of the file as a person would type it."""
+    """Return the text that a person would type for a value in the file of examples."""
     if alphabet.symbols and (whole or alphabet.is_text):
         return "".join(map(as_symbol, units_of(value, whole)))
     return json.dumps(value, ensure_ascii=False)

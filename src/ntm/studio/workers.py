@@ -1,4 +1,4 @@
-"""Threads for slow work."""
+"""Threads that do slow work for requests."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,8 +15,8 @@ SECONDS_TO_ANSWER = 1.5
 class Workers:
     """A few threads for slow work, so that the studio can answer other requests meanwhile.
 
-    A request that takes longer than SECONDS_TO_ANSWER is refused. If its work has started, the work
-    continues, and may fill a cache for the next request; otherwise the work never starts.
+    A request that takes longer than SECONDS_TO_ANSWER ends with an error. If its work has started,
+    the work continues, and may fill a cache for the next request; otherwise the work never starts.
     """
 
     def __init__(self, threads: int = 2, waiting: int = 8) -> None:
@@ -24,7 +24,7 @@ class Workers:
         self._most, self._pending = threads + waiting, 0
 
     async def run(self, work: Callable[[], Value]) -> Value:
-        """Do some work; refuse it if too much other work waits, or if it takes too long."""
+        """Return the value of `work`; raise RefusedError if it takes or would wait too long."""
         if self._pending >= self._most:
             raise RefusedError(503, "The studio is busy; try again in a moment.")
         self._pending += 1

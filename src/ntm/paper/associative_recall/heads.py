@@ -46,7 +46,7 @@ def lists(recording: Recording) -> Lists:
 
 
 class Lookup(NamedTuple):
-    """Two heads, and the steps at which they write and read the answer."""
+    """A write head and a read head, and the steps at which they write or read the answer."""
 
     plan: Lists
     writer: Track
@@ -57,9 +57,9 @@ class Lookup(NamedTuple):
 
     @property
     def jump(self) -> Integers:
-        """Last step from the query to the first read that content addressed: (1, batch).
+        """Last step, from the query to the first read, with addressing by content: (1, batch).
 
-        If no step was addressed by content, the step of the first read.
+        If no step has addressing by content, the step of the first read.
         """
         step = np.arange(len(self.reader.mode))[:, None]
         query, arrival = self.plan.items * self.plan.period, self.read_step[:1]
@@ -74,7 +74,7 @@ class Lookup(NamedTuple):
 
     @property
     def hits(self) -> Array:
-        """Whether each vector was read at the location it was written to, (item_length, batch)."""
+        """Whether each vector was read where it was written, (item_length, batch)."""
         written = at_steps(self.writer.place, self.write_step)
         return weightings.equal(at_steps(self.reader.place, self.read_step), written)
 
@@ -103,7 +103,7 @@ def analyse_recalling(recording: Recording) -> Analysis:
 
 
 def follow(recording: Recording, use: Use) -> Lookup:
-    """Follow two heads, given the timing of their writes and reads."""
+    """Return the lookup of two heads, given the timing of their writes and reads."""
     pair, timing = use
     plan, trace, (delay, lead) = lists(recording), recording.trace, TIMINGS[timing]
     read_step = plan.answer + np.arange(plan.period - 1)[:, None] - lead

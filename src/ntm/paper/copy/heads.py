@@ -51,7 +51,7 @@ class HeadPair(NamedTuple):
 
     @property
     def written(self) -> Array:
-        """Location that the vector of each answer was written to, (answers, batch)."""
+        """Location where the vector that each answer repeats was stored, (answers, batch)."""
         return at_steps(self.writer.place, self.rows.write_step)
 
     @property
@@ -173,7 +173,7 @@ def _iteration(heads: HeadPair) -> list[Finding]:
 def _steady_moves(
     head: Track, steps: Integers, heads: HeadPair
 ) -> tuple[float, str, dict[str, float]]:
-    """Return the share of moves within a pass that are the usual move, made by shifting."""
+    """Return the share of moves within a pass that equal the most common move, by a shift."""
     place = at_steps(head.place, np.where(heads.rows.vector < 0, -1, steps))
     moves = displacement(place[:-1], place[1:], heads.locations)
     moves[heads.rows.vector[1:] == 0] = np.nan
@@ -197,7 +197,7 @@ def _most_common(moves: Array) -> float:
 def _start(heads: HeadPair) -> Finding:
     """Judge how the read head reaches the first vector, in the first answer only.
 
-    A read head that is separate from the write head may have waited there.
+    A read head that is separate from the write head may have waited at the first vector.
     """
     arrival = heads.rows.read_step[:1]
     before = at_steps(heads.reader.place, arrival - 1)

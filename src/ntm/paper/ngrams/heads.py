@@ -15,7 +15,7 @@ QUARTERS = 4
 
 
 def contexts(recording: Recording) -> Integers:
-    """Return the last bits at every step as a number, -1 before there are enough: (time, batch)."""
+    """Return the context, the last bits as a number, or -1 if there are too few: (time, batch)."""
     bits = recording.trace.inputs[:, :, 0].astype(np.int64)
     length = recording.task_as(NGrams).context
     numbers = np.zeros_like(bits)
@@ -79,7 +79,7 @@ def _notes(recording: Recording, pair: tuple[int, int]) -> dict[str, float]:
 
 
 def _followers(context: Integers, written: Integers, count: int) -> Booleans:
-    """Flag the locations written a step after earlier visits of the context: (time, batch, N)."""
+    """Return flags of locations written a step after earlier visits: (time, batch, N)."""
     notes = np.zeros((*context.shape, count), dtype=bool)
     for (step, sequence), present in np.ndenumerate(context):
         if present >= 0:

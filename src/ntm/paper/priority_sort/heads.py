@@ -62,14 +62,14 @@ def fit_writes(recording: Recording, writes: Writes) -> LinearFit:
 
 
 def choose_writes(recording: Recording) -> tuple[Writes, Recording]:
-    """Choose the write head that a linear function of the priorities explains best."""
+    """Choose the write head whose locations a linear function of the priorities fits best."""
     heads, count = recording.trace.weightings("write").shape[2:]
     uses = itertools.starmap(Writes, itertools.product(range(heads), (0, 1), range(count)))
     return choose(recording, uses, lambda part, use: fit_writes(part, use).r_squared)
 
 
 def choose_reads(recording: Recording, writes: Writes) -> tuple[Reads, Recording]:
-    """Choose the read head that is most often where the write head wrote the answer."""
+    """Choose the read head that most often reads the location at which an answer was written."""
     heads = recording.trace.vectors("read").shape[2]
     uses = itertools.starmap(Reads, itertools.product(range(heads), (0, 1)))
     return choose(recording, uses, lambda part, use: float(_near(part, writes, use).mean()))
@@ -110,7 +110,7 @@ def analyse_sorting(recording: Recording) -> Analysis:
 
 
 def _written(recording: Recording, writes: Writes) -> Integers:
-    """Return the location that each vector was written to, (length, batch)."""
+    """Return the location at which each vector was written, (length, batch)."""
     steps = slice(writes.delay, writes.delay + recording.task_as(PrioritySort).length)
     place: Integers = recording.trace.weightings("write")[steps, :, writes.head].argmax(axis=-1)
     return place
@@ -126,13 +126,13 @@ def _read(recording: Recording, reads: Reads) -> Integers:
 
 
 def _moves(recording: Recording, reads: Reads) -> Array:
-    """Return the distance from each answer's location to the next, (answers - 1, batch)."""
+    """Return the distances between the locations of successive answers, (answers - 1, batch)."""
     place = _read(recording, reads).astype(float)
     return displacement(place[:-1], place[1:], recording.trace.weightings("read").shape[-1])
 
 
 def _near(recording: Recording, writes: Writes, reads: Reads) -> Array:
-    """Flag answers read at most one location from their vector, (answers, batch)."""
+    """Return flags of answers read at most one location from their vector, (answers, batch)."""
     task = recording.task_as(PrioritySort)
     order = np.argsort(-recording.channel("priority")[: task.length], axis=0, kind="stable")
     written = np.take_along_axis(_written(recording, writes), order[: task.answers], axis=0)
