@@ -107,8 +107,8 @@ class Initialisation:
     )
     start_spread: float = setting(
         1.0,
-        "standard deviation of the initial logits of the learned weightings that every sequence "
-        "starts with (1: a head covers many locations; 4: almost only one location)",
+        "every sequence starts with learned weightings; standard deviation of their logits before "
+        "training (1: a head covers many locations; 4: only a few)",
         above=0,
     )
     start_together: bool = setting(
@@ -121,8 +121,8 @@ class Initialisation:
     )
     gate_bias: float = setting(
         0.0,
-        "initial bias of the interpolation gates: below 0, heads at first shift rather than match "
-        "content",
+        "initial bias of the interpolation gates; below 0: early in training, heads shift more "
+        "than they match content",
     )
 
     def __post_init__(self) -> None:

@@ -54,7 +54,8 @@ class TraceArray:
             arrays, figures show the last one. The label is a noun such as "read".
         lane: values over time, drawn as a heat map.
         detail: values that are not drawn over time.
-        Every array (head, "location") of any role is also drawn at each single step.
+        Arrays with the axes ("read head" or "write head", "location") are also drawn for a single
+        step, whatever their role.
     """
 
     name: str
@@ -139,8 +140,9 @@ class Description:
 def parameter_shapes(parameters: Sequence[Parameter]) -> dict[str, Shape]:
     """Return the shape of every parameter by name, in the order of `state_dict`.
 
-    Neighbouring entries with the same layers are listed layer by layer. torch.compile traces this
-    function, and does not know itertools.groupby.
+    Neighbouring parameters with the same `layers` form a group. The result has the whole group for
+    the first layer, then for the second, and so on. The grouping is a plain loop, because
+    torch.compile cannot trace itertools.groupby.
     """
     shapes, first = {}, 0
     for end, (_, _, layers) in enumerate(parameters, 1):

@@ -276,8 +276,9 @@ def _require_size(size: int, at_most: int) -> None:
 def _require_short_list(path: str | Path) -> None:
     """Raise ValueError if an archive has a long list of members: zipfile reads the whole list.
 
-    The last 22 bytes of a file contain the length of the list; numpy writes no comment after them.
-    In an archive of gigabytes, the 20 bytes before them point to a second list: also ValueError.
+    The last 22 bytes of a ZIP file contain the length of the list, if no ZIP comment follows; numpy
+    writes none. In an archive of gigabytes, the 20 bytes before them point to a second list; this
+    raises ValueError, too.
     """
     with Path(path).open("rb") as file:
         file.seek(-42, os.SEEK_END)

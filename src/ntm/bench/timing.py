@@ -29,7 +29,7 @@ class Quartiles:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Self:
-        """Return the spread of at least one value."""
+        """Return the quartiles of the values; there must be at least one value."""
         if not values:
             raise ValueError("values is empty; a spread needs at least one round.")
         lower, upper = values[0], values[0]

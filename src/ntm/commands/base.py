@@ -132,7 +132,7 @@ def examples_of(run: "Run") -> "Examples":
 
 
 def saved_as(options: argparse.Namespace) -> tuple["Task | None", "Family | None"]:
-    """Return the task and the family that the options of `add_saved` name."""
+    """Return the task and the family given by --task, --set and --model; None if not given."""
     from ntm.models import family
 
     return _named_task(options), None if options.model is None else family(options.model)

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--resume",
         action="store_true",
-        help="continue the run in the run folder; start it if there is none",
+        help="continue the run in the run folder; without a run there, start a new one",
     )
     base.add_code(parser, "; use the registered name as TASK or MODEL")
     text = "change any other setting; --settings lists them"
@@ -52,19 +52,20 @@ def _add_problem(parser: argparse.ArgumentParser) -> None:
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
     add, models = parser.add_argument, base.model_names()
-    text = "ntm: Neural Turing Machine, with a feedforward (ff) or LSTM controller; lstm: no memory"
+    text = "ntm: Neural Turing Machine with a feedforward (ff) or LSTM controller; lstm: LSTM alone"
     add("--model", help=f"{', '.join(models)}, or your Python file (default: {models[0]}). {text}")
     text = f"start from the weights of a trained network ({base.NET})"
     add("--from", dest="start_from", metavar="NET", help=text)
     add("--seed", help="random seed of the initial weights and all data (default: 1)")
     add(
         "--sequences",
-        help="sequences to train the chosen start on (default: depends on task and model)",
+        help="sequences to train on; with several --starts, sequences of the start that continues "
+        "(default: depends on task and model)",
     )
     add("--paper", action="store_true", help="use the paper's settings, as far as they are known")
     add("--batch-size", help="sequences per update (default: depends on task and model)")
-    text = "sets of initial weights to try; the best continues (default: depends on task and model)"
-    add("--starts", help=text)
+    text = "sets of initial weights (starts) to try; the best start continues "
+    add("--starts", help=f"{text}(default: depends on task and model)")
     add("--engine", help="native (C++), reference (PyTorch) or auto (default: auto)")
 
 

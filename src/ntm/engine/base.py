@@ -39,7 +39,7 @@ class Request(NamedTuple):
 
 
 class Declined(Exception):  # noqa: N818  # an answer, which no user sees
-    """Raised by an engine that does not run a network; the message is the reason, a clause."""
+    """Raised by an engine that does not run a network; the message completes "because ..."."""
 
 
 class Engine(Protocol):

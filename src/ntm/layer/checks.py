@@ -73,7 +73,7 @@ def require_input(x: object, input_size: int, batch_first: bool, like: Tensor) -
 
 
 def _refuse_proxy(value: object) -> None:
-    """Raise TypeError for a stand-in of torch.fx, which replaces x and the parameters."""
+    """Raise TypeError for a proxy of torch.fx: tracing replaces x by such an object."""
     if type(value).__module__.startswith("torch.fx."):
         raise TypeError(
             "torch.fx.symbolic_trace cannot follow this layer, which looks at the shape of x. Use "

@@ -63,7 +63,7 @@ class Episodes:
         return type(state).where(self._fresh, initial_state(len(self._fresh)), given)
 
     def together(self, values: Tensor) -> Tensor:
-        """Return values of episodes, (time, episodes, ...), as values of the sequences."""
+        """Join the values of episodes, (time, episodes, ...), by sequence, (time, batch, ...)."""
         found = values[self._step, self._number]
         inside = self._inside.reshape(*self._inside.shape, *[1] * (found.dim() - 2))
         return torch.where(inside, found, torch.zeros_like(found))

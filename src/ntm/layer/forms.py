@@ -47,7 +47,7 @@ def batched(x: Sequences, state: States) -> States:
 
 
 def as_given(x: Sequences, logits: Tensor, state: Any, batch_first: bool) -> tuple[Any, Any]:
-    """Return logits (time, batch, channels) and a state in the form of x."""
+    """Convert logits, (time, batch, channels), and a state to the form of x."""
     if isinstance(x, PackedSequence):
         return _packed_like(x, logits), state
     if is_unbatched(x):
@@ -56,7 +56,7 @@ def as_given(x: Sequences, logits: Tensor, state: Any, batch_first: bool) -> tup
 
 
 def weightings_as_given(x: Sequences, weightings: Tensor, batch_first: bool) -> Tensor:
-    """Return weightings (time, batch, heads, N) in the form of x; unchanged if x is packed."""
+    """Convert weightings, (time, batch, heads, N), to the form of x; a packed x changes nothing."""
     if isinstance(x, PackedSequence):
         return weightings
     if is_unbatched(x):

@@ -1,8 +1,9 @@
 """Registry of experiments: the files */experiment.toml, and experiments registered by others.
 
 An experiment file has the fields of `Experiment` as TOML. Functions are named
-"package.module:function". File names are relative to the experiment's file. A table beside a figure
-is a list of its kind and its models. docs/tasks.md has an example.
+"package.module:function". File names are relative to the experiment's file. `beside`
+lists the tables of results beside a figure, each as [kind, model, ...]. docs/tasks.md has an
+example.
 """
 
 import tomllib

@@ -148,7 +148,7 @@ def _settings(task: str | Task, model: str) -> tuple[Settings, Plan]:
 
 
 def _plan(experiment: Experiment, model: str) -> Plan:
-    """Return the experiment's plan for a model, or else copy's sizes with general settings."""
+    """Return the experiment's plan for a model; if it has none, copy's with general settings."""
     if model in experiment.networks:
         return experiment.networks[model]
     known = experiments()[0].networks

@@ -74,12 +74,12 @@ class RunRecord:
 
     @property
     def sequences(self) -> int:
-        """Number of training sequences of the latest weights."""
+        """Number of sequences trained when the latest weights were saved."""
         return int(self._weights("latest")["sequences"])
 
     @property
     def best_at(self) -> int:
-        """Number of training sequences of the best weights."""
+        """Number of sequences trained when the best weights were saved."""
         return int(self._weights("best")["sequences"])
 
     @property
@@ -167,7 +167,7 @@ def store_run(run: Run, folder: Path) -> None:
 
 
 def store_json(file: Path, facts: Json) -> None:
-    """Write facts to a JSON file, for example measurements with the key of `is_up_to_date`."""
+    """Write facts to a JSON file. Measurements have a "key", which `is_up_to_date` compares."""
     data = {"format": FORMAT, **facts}
     write_atomically(file, json.dumps(data, indent=1).encode() + b"\n")
 

@@ -22,14 +22,15 @@ class OptimiserSettings(Checked):
     momentum: float = setting(0.9, "momentum", at_least=0, at_most=1)
     epsilon: float = setting(
         1e-4,
-        "constant added to the gradient's variance, whose square root divides the update",
+        "constant inside the square root: the update is divided by sqrt(variance of the gradient + "
+        "epsilon)",
         above=0,
     )
     clip: float | None = setting(10.0, "clip gradients to +- this value (none: never)", above=0)
     backward_clip: float | None = setting(
         None,
-        "clip the gradients of controller and head outputs to +- this value, at every time step "
-        "(none: never)",
+        "clip the gradients at the outputs of the linear maps of controller and heads to +- this "
+        "value, at every time step (none: never)",
         above=0,
     )
     backward_clip_until: int | None = setting(
@@ -55,8 +56,8 @@ class TrainingSettings(Checked):
 
     sequences: int = setting(
         1_000_000,
-        "sequences to train on, rounded up to whole batches (several starts: for the chosen start, "
-        "including its trial)",
+        "sequences to train on, rounded up to whole batches (if training.starts is above 1: "
+        "sequences of the start that continues, including its trial)",
         at_least=1,
     )
     batch_size: int = setting(1, "sequences per update", at_least=1)
@@ -65,8 +66,8 @@ class TrainingSettings(Checked):
     )
     memory_locations: int | None = setting(
         None,
-        "memory locations while training, at most model.memory_locations, which validation uses "
-        "(none: the same)",
+        "memory locations while training, at most model.memory_locations (none: equal to it); "
+        "validation always uses model.memory_locations",
         at_least=1,
     )
     seed: int = setting(1, "random seed of the initial weights and all data", at_least=0)
@@ -78,8 +79,8 @@ class TrainingSettings(Checked):
     report_every: int = setting(1000, "sequences between lines of metrics.jsonl", at_least=1)
     validate_every: int = setting(
         10_000,
-        "sequences between validations; a validation takes place at the first report after them "
-        "(0: only at the end of a trial)",
+        "validate at the first report after every this many sequences (0: only at the end of a "
+        "trial)",
         at_least=0,
     )
     validation_sequences: int = setting(
@@ -113,8 +114,8 @@ class TrainingSettings(Checked):
     )
     average_share: float = setting(
         0.0,
-        "also validate the mean of the weights over the last part (this share) of the sequences so "
-        "far; of the current weights and the mean, the better one is used (0: no mean)",
+        "share of the training so far over which the weights are averaged; validation takes the "
+        "better of this mean and the current weights (0: no mean)",
         at_least=0,
         at_most=1,
     )

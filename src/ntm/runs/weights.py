@@ -68,7 +68,7 @@ def read_fitting(file: Path, config: Any, build: Callable[[], nn.Module]) -> Ten
 
 
 def require_fitting(weights: Tensors, config: Any, build: Callable[[], nn.Module]) -> None:
-    """Raise ValueError unless names and shapes of the weights fit a network, in one dtype.
+    """Raise ValueError unless the weights have a network's names and shapes, and one dtype.
 
     config: config of the network.
     build: function that builds the network.

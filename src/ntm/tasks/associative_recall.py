@@ -31,8 +31,8 @@ class AssociativeRecall(Task):
 
     Delimiters bound every item on the left and on the right: neighbours share a delimiter, the
     first query delimiter closes the last item, and the second query delimiter closes the query.
-    Every item except the last is queried equally often. Items are drawn independently. One list of
-    six items in 17,000 has two equal items, which makes some queries ambiguous.
+    Every item except the last is queried equally often. Items are drawn independently. Of
+    17,000 lists of six items, about one has two equal items; some queries are then ambiguous.
     """
 
     name: ClassVar[str] = "associative-recall"

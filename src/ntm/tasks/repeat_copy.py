@@ -77,7 +77,7 @@ class RepeatCopy(Task):
 
     @property
     def scale_range(self) -> tuple[int, int]:
-        """Smallest and largest repeat number of the range that normalises repeat numbers."""
+        """Smallest and largest repeat number of the range that sets the scale of repeat numbers."""
         low, high = self.scale_min_repeats, self.scale_max_repeats
         return (
             self.min_repeats if low is None else low,

@@ -66,7 +66,10 @@ class Average:
 
     @torch.no_grad()
     def take(self, model: Model, before: int, now: int) -> None:
-        """Add the weights after `now` sequences; the last call added the weights after `before`."""
+        """Add a model's weights to the mean.
+
+        before, now: number of training sequences at the previous call and at this call.
+        """
         weight = 1 - (before / now) ** (1 / self.share)
         for mean, newest in zip(self.model.parameters(), model.parameters(), strict=True):
             mean.lerp_(newest, weight)

@@ -51,7 +51,7 @@ class HeadPair(NamedTuple):
 
     @property
     def written(self) -> Array:
-        """Location where the vector that each answer repeats was stored, (answers, batch)."""
+        """For each answer, the location where its vector was written, (answers, batch)."""
         return at_steps(self.writer.place, self.rows.write_step)
 
     @property
