@@ -382,6 +382,7 @@ def test_a_curve_moves_when_its_run_reports(page: Page, folder: Path) -> None:
 def test_a_run_is_started_and_stopped(page: Page, folder: Path) -> None:
     page.goto("/#training")
     form = page.locator("#start")
+    expect(form.get_by_label("Sequences")).to_have_value("20000")  # the page has filled in the form
     form.get_by_label("Sequences").fill("1000000")
     form.get_by_label("Name (optional)").fill("from-the-page")
     form.get_by_role("button", name="Start").click()
